@@ -117,9 +117,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
     elif (path := config.getoption("--passed")) is not None:
         passed = frozenset(json.loads(path.read_text()))
-        again = {one for one in items if one.nodeid in passed and _depends_on_parameters_alone(one)}
+        again = {item for item in items if item.nodeid in passed and _depends_on_parameters_alone(item)}
         config.hook.pytest_deselected(items=[*again])
-        items[:] = [one for one in items if one not in again]
+        items[:] = [item for item in items if item not in again]
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):

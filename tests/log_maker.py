@@ -49,10 +49,10 @@ def placed(raw: bytes, position: int, layout: Format, *, sets_position: bool = T
     """An event as it would be at an offset of a log; without `sets_position`, one that has none gets none."""
     event = bytearray(raw)
     for name, value in (("len_event", len(raw)), ("next_position", position + len(raw) & 0xFFFFFFFF)):
-        at = header_offset(name)
-        if name == "next_position" and not sets_position and not any(raw[at : at + 4]):
+        offset = header_offset(name)
+        if name == "next_position" and not sets_position and not any(raw[offset : offset + 4]):
             continue
-        event[at : at + 4] = value.to_bytes(4, "little")
+        event[offset : offset + 4] = value.to_bytes(4, "little")
     if layout.is_checksummed:
         event[-CHECKSUM_SIZE:] = zlib.crc32(event[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
     return bytes(event)

@@ -51,8 +51,8 @@ def transactions_of(path: Path) -> tuple[Transaction, ...]:
 
 def _placeless(event: bk.Event) -> bytes:
     data = bytearray(event.raw)
-    at = header_offset("next_position")
-    data[at : at + 4] = bytes(4)
+    offset = header_offset("next_position")
+    data[offset : offset + 4] = bytes(4)
     return bytes(data[:-CHECKSUM_SIZE] if event.checksum_status != "none" else data)
 
 

@@ -44,7 +44,7 @@ def test_the_known_tables_are_those_of_real_logs(log: LogFile) -> None:
     with log.path.open("rb") as stream:
         layout = read_log_start(stream).context.layout
     version = next(iter(bk.open(log.path))).body.server_version
-    tables = [one.post_header_lengths for one in known_formats(version)]
+    tables = [known.post_header_lengths for known in known_formats(version)]
     assert tables.count(bytes(layout.post_header_lengths)) == 1
 
 
@@ -58,7 +58,7 @@ def test_damage_at_the_start_takes_no_whole_transaction(log: LogFile, tmp_path: 
         end = start if kind == "insert" else start + size
         bad = good[:start] + (b"" if kind == "remove" else chance.randbytes(size)) + good[end:]
         done = _repair(bad, tmp_path)
-        kept = {one.content for one in transactions_of(tmp_path / "repaired")}
+        kept = {transaction.content for transaction in transactions_of(tmp_path / "repaired")}
         whole = {one.content for one in transactions if one.end <= start or one.start >= end}
         assert done.damage_count > 0
         assert whole <= kept or done.lacks_format, (kind, start, size)
@@ -102,13 +102,13 @@ def test_lost_events_after_the_first_one_are_reported(tmp_path: Path) -> None:
     # Two GTID events and the first bytes of a third are gone: the next intact event states no position.
     first, rest = events[0].end_position, events[7].position + 9
     done = _repair(good[: first - 4] + bytes(4) + good[first : first + 5] + good[rest:], tmp_path)
-    assert [(one.start, one.stop) for one in done.lost] == [(first, first + 5 + events[8].position - rest)]
+    assert [(gap.start, gap.stop) for gap in done.lost] == [(first, first + 5 + events[8].position - rest)]
 
 
 def test_a_version_that_is_lost_is_named_as_a_guess(tmp_path: Path) -> None:
     good = _XA.read_bytes()
-    at = good.index(b"9.7")
-    done = _repair(good[:at] + random.Random(1).randbytes(30) + good[at + 30 :], tmp_path)
+    index = good.index(b"9.7")
+    done = _repair(good[:index] + random.Random(1).randbytes(30) + good[index + 30 :], tmp_path)
     assert done.rebuilt is not None
     assert not done.rebuilt.is_proven
     assert "server_version" in done.rebuilt.doubtful
@@ -136,7 +136,7 @@ def test_a_lost_gtid_takes_its_transaction_along(tmp_path: Path) -> None:
     start, end = events[1].position, events[2].end_position
     done = _repair(good[:start] + bytes(end - start) + good[end:], tmp_path)
     assert [event.type for event in bk.open(done.target)] == ["FORMAT_DESCRIPTION_EVENT", "ROTATE_EVENT"]
-    assert sum(one.events for one in done.dropped) == len(events) - 4
+    assert sum(part.events for part in done.dropped) == len(events) - 4
 
 
 def _unchecked() -> list[LogFile]:
@@ -161,8 +161,8 @@ def test_shifted_bytes_are_left_out_or_named(log: LogFile, tmp_path: Path) -> No
         at, size = chance.randrange(transactions[0].start, len(good)), chance.randint(1, 30)
         bad = good[:at] + (chance.randbytes(size) + good[at:] if chance.random() < 0.5 else good[at + size :])
         done = _repair(bad, tmp_path)
-        kept = {one.content for one in transactions_of(tmp_path / "repaired")}
-        is_right = kept <= {one.content for one in transactions}
+        kept = {transaction.content for transaction in transactions_of(tmp_path / "repaired")}
+        is_right = kept <= {transaction.content for transaction in transactions}
         counts[is_right] += 1
         assert is_right or done.doubtful, (at, size)
     assert counts[True] > counts[False]
@@ -184,8 +184,8 @@ def test_a_log_without_its_first_event_is_refused_by_name(tmp_path: Path) -> Non
     """No byte of the format description is left, so nothing can be rebuilt from it."""
     source = case("mariadb-11.8", "domains").logs[2]
     second = bytearray(list(bk.open(source))[1].raw)
-    at = header_offset("next_position")
-    second[at : at + 4] = (1 << 16).to_bytes(4, "little")
+    offset = header_offset("next_position")
+    second[offset : offset + 4] = (1 << 16).to_bytes(4, "little")
     second[-CHECKSUM_SIZE:] = zlib.crc32(second[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
     log = tmp_path / "log"
     log.write_bytes(MAGIC + second)

@@ -84,7 +84,7 @@ def test_rows_are_read_with_their_own_table_map(tmp_path: Path) -> None:
 def test_repair_leaves_them_out(lost: Lost, keep_partial: bool, tmp_path: Path) -> None:
     done = repair(lost.source, str(tmp_path / "repaired"), keep_partial=keep_partial)
     left_out = [(gap.start, gap.stop) for gap in done.lost]
-    left_out += [(one.position, one.position + one.size) for one in done.dropped]
+    left_out += [(part.position, part.position + part.size) for part in done.dropped]
     assert any(start <= lost.rows < stop for start, stop in left_out)
     assert not scan(Source.of_path(done.target), is_thorough=True).damage_count
     kept = [event.type for event in bk.open(done.target)]

@@ -66,8 +66,8 @@ def _ids(log: LogFile) -> str:
 def test_a_log_without_damage_stays_as_it_is(log: LogFile, tmp_path: Path) -> None:
     good = log.path.read_bytes()
     done = _repair(good, tmp_path)
-    whole = {one.content for one in transactions_of(log.path)}
-    assert {one.content for one in transactions_of(tmp_path / "repaired")} == whole
+    whole = {transaction.content for transaction in transactions_of(log.path)}
+    assert {transaction.content for transaction in transactions_of(tmp_path / "repaired")} == whole
     if log in _CHECKED and not done.dropped:
         kept = (tmp_path / "repaired").read_bytes()
         assert [a == b for a, b in zip(kept, good, strict=True)].count(False) <= 1  # the in-use flag
@@ -85,12 +85,12 @@ def test_random_damage(log: LogFile, tmp_path: Path) -> None:
     for _ in range(_TIMES):
         damage = random_damage(good, chance, first)
         _repair(damage.data, tmp_path)
-        kept = {one.content for one in transactions_of(tmp_path / "repaired")}
+        kept = {transaction.content for transaction in transactions_of(tmp_path / "repaired")}
         outside = [one.content for one in transactions if one.end <= damage.start or one.start >= damage.end]
         # After damage, an incident event may belong to the transaction before it.
         assert {one for one in outside if one[0][_TYPE_AT] != EventType.incident_event} <= kept, damage.what
         if "incident" not in log.id:  # an incident event follows a transaction that is complete without it
-            assert kept <= {one.content for one in transactions}, damage.what
+            assert kept <= {transaction.content for transaction in transactions}, damage.what
 
 
 @pytest.mark.parametrize("case", special_cases("damaged"), ids=lambda case: case.id)
@@ -153,8 +153,8 @@ def test_a_wrong_byte_of_the_first_event_is_put_right(name: str, tmp_path: Path)
 
 def test_two_wrong_bytes_of_the_first_event_are_not_put_right(tmp_path: Path) -> None:
     good = (CORPUS / "mysql-9.7/xa/binlog.000001").read_bytes()
-    at = good.index(b"9.7")
-    done = _repair(good[:at] + b"8.4" + good[at + 3 :], tmp_path)
+    index = good.index(b"9.7")
+    done = _repair(good[:index] + b"8.4" + good[index + 3 :], tmp_path)
     assert done.corrected is None
     assert isinstance(done.damages[0], ChecksumError)
 
@@ -166,11 +166,11 @@ def test_pieces_of_a_rows_event_that_is_not_whole_are_left_out(
 ) -> None:
     good = in_pieces(4)
     pieces = [event for event in bk.open(good) if event.type_code == EventType.partial_row_data_event]
-    at = pieces[lost].position
-    after = b"" if is_cut else bytes([good[at + 30] ^ 1]) + good[at + 31 :]
-    done = _repair(good[: at + 30] + after, tmp_path, keep_partial=True)
+    position = pieces[lost].position
+    after = b"" if is_cut else bytes([good[position + 30] ^ 1]) + good[position + 31 :]
+    done = _repair(good[: position + 30] + after, tmp_path, keep_partial=True)
     left = lost if is_cut else len(pieces) - 1
-    assert sum(one.events for one in done.dropped) == left
+    assert sum(part.events for part in done.dropped) == left
     assert done.result.damage_count == 0
     types = [event.type for event in bk.open(tmp_path / "repaired")]
     assert "PARTIAL_ROW_DATA_EVENT" not in types
@@ -186,7 +186,7 @@ def test_pieces_after_the_end_of_a_transaction_do_not_take_it_along(
     log = LogMaker(events[1].layout)
     log.add_all(event.raw for event in (*events[:piece], events[end], events[piece]))
     done = _repair(bytes(log.data), tmp_path, keep_partial=keep_partial)
-    assert [(one.events, one.size) for one in done.dropped] == [(1, len(events[piece].raw))]
+    assert [(part.events, part.size) for part in done.dropped] == [(1, len(events[piece].raw))]
     assert [event.type for event in bk.open(tmp_path / "repaired")] == [*kinds[:piece], "XID_EVENT"]
 
 
@@ -197,7 +197,7 @@ def test_partial_transactions_on_request(tmp_path: Path) -> None:
     at = middle.position + 25
     bad = good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
     without = _repair(bad, tmp_path)
-    assert sum(one.events for one in without.dropped) > 0
+    assert sum(part.events for part in without.dropped) > 0
     kept = _repair(bad, tmp_path, keep_partial=True)
     (rows,) = kept.dropped
     assert (rows.position, rows.reason) == (middle.end_position, "the table map of these rows is lost")
@@ -219,9 +219,9 @@ def test_rows_whose_table_map_is_lost_do_not_belong_to_the_statement_before_them
     log.add(statement(None, rows.layout))
     log.add_all([statement(b"BEGIN", rows.layout), statement(None, rows.layout)])
     done = _repair(bytes(log.data), tmp_path)
-    assert [one.start for one in done.lost] == [position]
+    assert [gap.start for gap in done.lost] == [position]
     reasons = ["the table map of these rows is lost", "the start of their transaction may be lost"]
-    assert [one.reason for one in done.dropped] == reasons
+    assert [part.reason for part in done.dropped] == reasons
     kept = [event.type for event in bk.open(tmp_path / "repaired")]
     assert kept == ["FORMAT_DESCRIPTION_EVENT", "QUERY_EVENT", "QUERY_EVENT", "XID_EVENT"]
 
@@ -291,7 +291,7 @@ def test_pieces_of_rows_whose_table_map_is_lost_are_left_out(tmp_path: Path) -> 
     )
     done = _repair(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :], tmp_path, keep_partial=True)
     assert not scan(Source.of_path(done.target), is_thorough=True).damage_count
-    assert [(one.position, one.events) for one in done.dropped] == [(first.position, 4)]
+    assert [(part.position, part.events) for part in done.dropped] == [(first.position, 4)]
 
 
 def test_a_format_description_that_stood_elsewhere_gets_its_own_position(tmp_path: Path) -> None:
@@ -309,5 +309,5 @@ def test_a_damaged_note_of_encryption_is_left_out(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[note.end_position - CHECKSUM_SIZE - 1] ^= 1
     done = _repair(bytes(data), tmp_path)
-    assert [(one.start, one.stop) for one in done.lost] == [(note.position, note.end_position)]
+    assert [(gap.start, gap.stop) for gap in done.lost] == [(note.position, note.end_position)]
     assert done.result.events == len(list(bk.open(path))) - 1

@@ -16,7 +16,7 @@ from tests.corpus_files import Case, case, cases
 from tests.extent import sample
 
 #: Cases of several logs, among them relay logs, logs of crashed servers, and the logs of group members.
-SERIES = [one for one in cases() if len(one.logs) > 1]
+SERIES = [case for case in cases() if len(case.logs) > 1]
 ROTATED = [one for one in SERIES if one.folder.name == "rotate"]
 CRASHED = [one for one in SERIES if one.folder.name == "crash"]
 RELAYED = [one for one in SERIES if one.folder.name.startswith("relay-of")]

@@ -46,8 +46,8 @@ def _every_other(path: Path) -> str:
 @pytest.mark.parametrize("log", _SMALL, ids=lambda log: log.id)
 def test_all_transactions_are_the_whole_log(log: LogFile, tmp_path: Path) -> None:
     sliced = _slice(log.path, tmp_path / "all")
-    whole = {one.content for one in transactions_of(log.path)}
-    assert {one.content for one in transactions_of(sliced)} == whole
+    whole = {transaction.content for transaction in transactions_of(log.path)}
+    assert {transaction.content for transaction in transactions_of(sliced)} == whole
 
 
 @pytest.mark.parametrize("log", [log for log in _SMALL if _has_gtids(log)], ids=lambda log: log.id)
@@ -55,11 +55,11 @@ def test_by_gtid(log: LogFile, tmp_path: Path) -> None:
     wanted = _every_other(log.path)
     assert wanted
     sliced = _slice(log.path, tmp_path / "half", include_gtids=wanted)
-    found = read_transactions(str(sliced)).read_all()
+    table = read_transactions(str(sliced)).read_all()
     ended = read_transactions(str(log.path), include_gtids=wanted).read_all()
     pairs = zip(ended["gtid"].to_pylist(), ended["kind"].to_pylist(), strict=True)
     kept = [gtid for gtid, kind in pairs if kind != "open"]
-    assert found["gtid"].to_pylist() == kept
+    assert table["gtid"].to_pylist() == kept
 
 
 def test_by_table(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_by_the_changes_of_rows(
         if one["kind"] != "open" and any(one["position"] <= at < one["end_position"] for at in wanted)
     ]
     (done,) = slice_log(resolve(str(path)), str(tmp_path / "new"), **criteria)
-    whole = {one.start: one.content for one in transactions_of(path)}
+    whole = {transaction.start: transaction.content for transaction in transactions_of(path)}
     assert done.transactions == len(kept) < len(every)
     assert [one.content for one in transactions_of(tmp_path / "new")] == [whole[start] for start in kept]
 

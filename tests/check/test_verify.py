@@ -98,8 +98,8 @@ def test_a_log_that_was_sent_from_a_position_on_is_fine(found: str) -> None:
     data = case(*found.split("/")).logs[0].read_bytes()
     events = [event for event in bk.open(data) if event.payload_index is None]
     head = bytearray(events[0].raw)
-    at = header_offset("next_position")
-    head[at : at + 4] = bytes(4)
+    offset = header_offset("next_position")
+    head[offset : offset + 4] = bytes(4)
     if events[0].checksum_status == "ok":
         head[-4:] = zlib.crc32(head[:-4]).to_bytes(4, "little")
     first = next(index for index, event in enumerate(events) if index > 3 and "GTID" in event.type)

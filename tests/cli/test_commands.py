@@ -263,9 +263,9 @@ def test_insufficient_memory_is_reported(
     assert capsys.readouterr().err.endswith("must fit: Unable to allocate 1.00 GiB\n")
 
 
-@pytest.mark.parametrize("server", sorted({one.server for one in cases()}))
+@pytest.mark.parametrize("server", sorted({case.server for case in cases()}))
 def test_verify_finds_nothing_wrong_with_undamaged_logs(run: Run, server: str) -> None:
-    logs = [log for one in cases(server) for log in one.logs]
+    logs = [log for case in cases(server) for log in case.logs]
     done = run("verify", *logs)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
 
@@ -284,7 +284,7 @@ def test_verify_exits_1_and_names_each_damage(run: Run, folder: Case) -> None:
 
 
 def test_a_file_in_use_is_valid_and_reported_as_such(run: Run) -> None:
-    log = next(one for one in special_cases("damaged") if "in_use_cut_in_body" in one.folder.name).logs[0]
+    log = next(case for case in special_cases("damaged") if "in_use_cut_in_body" in case.folder.name).logs[0]
     assert run("verify", log).returncode == 0
     done = run("events", log)
     assert done.returncode == 0
@@ -379,7 +379,7 @@ def test_help_has_options_of_the_command_first_and_keys_last(command: str, run: 
 
 @pytest.mark.parametrize("damage", ["flipped_bit", "cut_in_body"])
 def test_damage_to_an_event_mentions_repair(damage: str, run: Run) -> None:
-    (log,) = (one for one in (CORPUS / f"damaged/mysql-9.7-{damage}").iterdir() if one.suffix == ".000001")
+    (log,) = (path for path in (CORPUS / f"damaged/mysql-9.7-{damage}").iterdir() if path.suffix == ".000001")
     done = run("rows", log)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith("binlog-kaitai repair --to NEW LOG")

@@ -34,9 +34,9 @@ class Following:
         """Its lines, once there are so many."""
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
-            found = self._output.read_text().splitlines()
-            if len(found) >= count:
-                return found
+            lines = self._output.read_text().splitlines()
+            if len(lines) >= count:
+                return lines
             time.sleep(0.05)
         raise AssertionError(f"not {count} lines but {self._output.read_text()}")
 
@@ -76,8 +76,8 @@ def test_a_log_that_grows_and_rotates(run: Run, tmp_path: Path, command: str) ->
     with following(tmp_path, *arguments, first) as tail:
         whole = run(command, "--format", "json", first).stdout.splitlines()
         expected = [line for line in whole if f'"position":{ends[len(ends) // 2]},' not in line]
-        found = tail.lines(len(expected))
-        assert found == expected[: len(found)]
+        lines = tail.lines(len(expected))
+        assert lines == expected[: len(lines)]
         append(LOGS[0], first)
         for log in others:
             shutil.copy(log, folder)

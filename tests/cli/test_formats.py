@@ -83,8 +83,8 @@ def hostile(tmp_path: Path) -> Path:
     log.add(statement(f"CREATE VIEW `{NAME}` AS SELECT 1".encode(), layout))
     log.add(statement(b"BEGIN", layout))
     table_map = table_map_bytes([3], optional=b"\4\2\1c")  # the name of the column
-    at = table_map.index(b"\x01t\0")
-    table_map = table_map[:at] + bytes([len(name)]) + name + table_map[at + 2 :]
+    index = table_map.index(b"\x01t\0")
+    table_map = table_map[:index] + bytes([len(name)]) + name + table_map[index + 2 :]
     log.add(row_event(EventType.table_map_event, table_map))
     log.add(row_event(EventType.write_rows_event_v1, b"\7" + bytes(5) + b"\1\0" + b"\1\xff" + bytes(5)))
     log.add(statement(None, layout))

@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_output_is_no_input(command: str, name: str, folder: Path, tmp_path: Path, run: Run) -> None:
-    first, log = (folder / one.name for one in LOGS)
+    first, log = (folder / log.name for log in LOGS)
     link, before = tmp_path / "link", log.read_bytes()
     NAMES[name](link, log)
     target = {"the same path": str(log), "another path": f"{link}/../logs/{log.name}"}.get(name, str(link))
@@ -65,7 +65,7 @@ def test_an_output_is_no_input(command: str, name: str, folder: Path, tmp_path: 
     assert done.returncode == 2
     assert f"{target}: is an input, too" in done.stderr
     assert log.read_bytes() == before
-    assert sorted(os.listdir(folder)) == [one.name for one in LOGS]
+    assert sorted(os.listdir(folder)) == [log.name for log in LOGS]
 
 
 @pytest.mark.parametrize("command", ["rows", "dump", "sql --allow-unnamed", "events --format json"])

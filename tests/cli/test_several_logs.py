@@ -39,9 +39,9 @@ def test_commands_warn_of_logs_of_several_servers(run: Run) -> None:
         command = words.split()
         assert "several servers" in run(*command, *one, *other).stderr
         assert "several servers" not in run(*command, *one).stderr
-    found = run("find", "--format", "json", "2020-01-01", *one, *other).stdout.splitlines()
-    assert [json.loads(line)["file"] for line in found] == [str(one[0]), str(other[0])]
+    lines = run("find", "--format", "json", "2020-01-01", *one, *other).stdout.splitlines()
+    assert [json.loads(line)["file"] for line in lines] == [str(one[0]), str(other[0])]
     for log in (one[2], other[2]):
         (report,) = bk.verify(log)
-        found = run("find", "--format", "json", str(report.gtids), *one, *other).stdout.splitlines()
-        assert [json.loads(line)["file"] for line in found] == [str(log)]
+        lines = run("find", "--format", "json", str(report.gtids), *one, *other).stdout.splitlines()
+        assert [json.loads(line)["file"] for line in lines] == [str(log)]

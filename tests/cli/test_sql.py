@@ -71,7 +71,7 @@ def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, ru
     incomplete = 0
     for stop in sample(sorted({event.end_position for event in bk.open(path)})[:40], 15):
         before = [row for row in rows if row["_position"] < stop]
-        ended = [one for one in commits if one["end_position"] <= stop]
+        ended = [commit for commit in commits if commit["end_position"] <= stop]
         whole = [
             row
             for row in before

@@ -23,7 +23,7 @@ _ORDER = ("_file", "_position", "_row", "_change_type")
 def block(kind: str, words: str) -> str:
     """The one block of code in the document that has some words."""
     blocks = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "docs/spark.md").read_text(), re.DOTALL)
-    (found,) = (one for one in blocks if words in one)
+    (found,) = (block for block in blocks if words in block)
     return str(found)
 
 

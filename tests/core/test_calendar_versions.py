@@ -25,8 +25,8 @@ def renumbered(data: bytes) -> bytes:
     assert len(OLD) == len(NEW)
     size = read_header(data[len(MAGIC) :], 4).len_event
     event = bytearray(data[len(MAGIC) : len(MAGIC) + size])
-    at = event.index(OLD)
-    event[at : at + len(OLD)] = NEW
+    index = event.index(OLD)
+    event[index : index + len(OLD)] = NEW
     in_use, event[17] = event[17], event[17] & ~1
     event[-4:] = struct.pack("<I", crc32(event[:-4]))
     event[17] = in_use

@@ -50,10 +50,10 @@ def test_what_is_no_set_is_refused(text: str) -> None:
 )
 def test_a_gtid_is_a_source_and_a_number(gtid: str, source: str, number: int) -> None:
     assert split_gtid(gtid) == (source, number)
-    found = GtidSet()
-    found.add(gtid)
-    assert gtid in found
-    assert f"{gtid}9" not in found
+    gtids = GtidSet()
+    gtids.add(gtid)
+    assert gtid in gtids
+    assert f"{gtid}9" not in gtids
 
 
 def test_gaps_lie_between_intervals() -> None:
@@ -115,10 +115,10 @@ def test_sets_of_many_intervals_are_joined_and_subtracted_in_time() -> None:
 
 
 def test_a_set_may_have_more_numbers_than_a_length_can_say() -> None:
-    found = GtidSet()
-    found.add_range(UUID, 1, 1 << 64)
-    assert found
-    assert not found.without(found)
+    gtids = GtidSet()
+    gtids.add_range(UUID, 1, 1 << 64)
+    assert gtids
+    assert not gtids.without(gtids)
 
 
 @pytest.mark.parametrize(

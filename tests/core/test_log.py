@@ -21,10 +21,10 @@ from tests.log_maker import LogMaker, events_of, statement
 )
 def test_rows_have_the_names_that_read_changes_gives_them(log: LogFile) -> None:
     expected = {
-        (one["_position"], one["_row"]): set(one)
+        (row["_position"], row["_row"]): set(row)
         for table in _tables(log)
         for batch in bk.read_changes(log.path, table=table)
-        for one in batch.to_pylist()
+        for row in batch.to_pylist()
     }
     found = {}
     with bk.open(log.path) as reader:
@@ -37,7 +37,7 @@ def test_rows_have_the_names_that_read_changes_gives_them(log: LogFile) -> None:
 
 def _tables(log: LogFile) -> set[str]:
     changes = bk.read_changes(log.path).read_all().to_pylist()
-    return {f"{one['schema']}.{one['table']}" for one in changes}
+    return {f"{change['schema']}.{change['table']}" for change in changes}
 
 
 def test_an_event_keeps_the_names_of_its_time() -> None:

@@ -40,7 +40,7 @@ def split(raw: bytes, count: int) -> list[bytes]:
     """The pieces of an event; its own checksum is in none of them."""
     data = raw[:-4]
     step = len(data) // count + 1
-    parts = [data[at : at + step] for at in range(0, len(data), step)]
+    parts = [data[index : index + step] for index in range(0, len(data), step)]
     assert len(parts) == count
     first, *others = parts
     return [
@@ -52,10 +52,10 @@ def split(raw: bytes, count: int) -> list[bytes]:
 def renumbered(events: list[bytes]) -> bytes:
     """A log of these events, each with its own position in the header."""
     out = bytearray(b"\xfebin")
-    at = header_offset("next_position")
+    offset = header_offset("next_position")
     for raw in events:
         end = (len(out) + len(raw)).to_bytes(4, "little")
-        data = raw[:at] + end + raw[at + 4 : -4]
+        data = raw[:offset] + end + raw[offset + 4 : -4]
         out += data + zlib.crc32(data).to_bytes(4, "little")
     return bytes(out)
 
@@ -89,9 +89,9 @@ def test_the_joined_event_has_the_rows_of_the_whole_one(count: int) -> None:
 def test_the_joined_event_follows_its_last_piece() -> None:
     with bk.open(in_pieces(3)) as reader:
         events: list[ParsedEvent] = list(reader)
-    at = next(index for index, event in enumerate(events) if event.payload_index is not None)
-    assert [event.type_code for event in events[at - 3 : at]] == [PIECE] * 3
-    joined, last = events[at], events[at - 1]
+    index = next(index for index, event in enumerate(events) if event.payload_index is not None)
+    assert [event.type_code for event in events[index - 3 : index]] == [PIECE] * 3
+    joined, last = events[index], events[index - 1]
     assert joined.type_code in ROWS_TYPES
     assert (joined.position, joined.end_position) == (last.position, last.end_position)
     assert joined.checksum_status == "none"

@@ -212,7 +212,7 @@ def test_what_is_no_readable_log_is_refused(data: bytes, error: type[bk.BinlogEr
         list(reader)
 
 
-ENCRYPTED = [pytest.param(one, id=one.id) for one in special_cases("encrypted")]
+ENCRYPTED = [pytest.param(case, id=case.id) for case in special_cases("encrypted")]
 
 
 @pytest.mark.parametrize("folder", ENCRYPTED)

@@ -40,8 +40,8 @@ def names(found: list[bk.End]) -> list[str]:
 def test_what_a_url_means(bucket: str, path: str, logs: list[object]) -> None:
     with bk.open(bucket + path) as log:
         events = [(event.position, event.raw) for event in log]
-        assert names(log.ends) == [str(one).rpartition("/")[2] for one in logs]
-    assert events == [(event.position, event.raw) for event in bk.open([str(one) for one in logs])]
+        assert names(log.ends) == [str(log).rpartition("/")[2] for log in logs]
+    assert events == [(event.position, event.raw) for event in bk.open([str(log) for log in logs])]
 
 
 def test_containers_of_azure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,6 +67,6 @@ def test_readers_take_sets() -> None:
     rows_of = {row.schema.full_name for row in bk.read_rows(logs, table=["t.*", "!t.ints"])}
     assert rows_of == wanted
     transactions = bk.read_transactions(logs, table="t.*").read_all()["tables"].to_pylist()
-    assert {name for one in transactions for name in one} >= wanted
+    assert {name for transaction in transactions for name in transaction} >= wanted
     with pytest.warns(bk.FilterWarning, match=r"table t\.nothing\*: not found"):
         assert not bk.read_changes(logs, tables=["t.nothing*"]).read_all().num_rows

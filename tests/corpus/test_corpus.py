@@ -109,5 +109,5 @@ def test_the_representative_logs_have_every_event_of_every_server() -> None:
             for event in (*log.case.oracle(log.path), *log.case.inner_oracle(log.path))
         }
 
-    assert representative() <= {log.id for log in logs()} | {one.id for one in cases()}
+    assert representative() <= {log.id for log in logs()} | {case.id for case in cases()}
     assert written(log for log in logs() if log.id in representative()) == written(logs())

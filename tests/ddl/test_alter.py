@@ -141,11 +141,11 @@ def test_the_cost_of_an_alter_does_not_grow_with_the_columns(clause: str) -> Non
 
 
 def test_a_table_that_becomes_a_partition_is_gone() -> None:
-    found = Definitions()
+    definitions = Definitions()
     for statement in ("CREATE TABLE t (a INT)", "CREATE TABLE u (a INT)"):
-        found.observe("s", statement)
-    found.observe("s", "ALTER TABLE t CONVERT TABLE u TO PARTITION p VALUES LESS THAN (5)")
-    assert (found.of("s", "t") is not None, found.of("s", "u")) == (True, None)
+        definitions.observe("s", statement)
+    definitions.observe("s", "ALTER TABLE t CONVERT TABLE u TO PARTITION p VALUES LESS THAN (5)")
+    assert (definitions.of("s", "t") is not None, definitions.of("s", "u")) == (True, None)
 
 
 def test_the_columns_of_system_versioning_stay_last() -> None:
@@ -224,20 +224,20 @@ def test_a_hidden_column_of_a_renamed_index_goes_with_it() -> None:
     ],
 )  # fmt: skip
 def test_hidden_columns(statements: list[str], expected: str) -> None:
-    found = Definitions()
-    found.observe("s", "CREATE TABLE t (a INT, b INT UNSIGNED, c VARCHAR(9))")
+    definitions = Definitions()
+    definitions.observe("s", "CREATE TABLE t (a INT, b INT UNSIGNED, c VARCHAR(9))")
     for statement in statements:
-        assert found.observe("s", statement)
-    table = found.of("s", "t")
+        assert definitions.observe("s", statement)
+    table = definitions.of("s", "t")
     assert table is not None
     assert " ".join(column.name for column in table.all_columns) == expected
 
 
 def test_dropping_the_index_of_a_primary_key_drops_the_key() -> None:
-    found = Definitions()
-    found.observe("s", "CREATE TABLE t (a INT PRIMARY KEY)")
-    found.observe("s", "DROP INDEX `PRIMARY` ON t")
-    table = found.of("s", "t")
+    definitions = Definitions()
+    definitions.observe("s", "CREATE TABLE t (a INT PRIMARY KEY)")
+    definitions.observe("s", "DROP INDEX `PRIMARY` ON t")
+    table = definitions.of("s", "t")
     assert table is not None
     assert table.primary_key == ()
 

@@ -16,12 +16,12 @@ ORACLE = 0x2_1000E20E
 
 
 def defined(*statements: str, sql_mode: int = 0) -> TableDefinition:
-    found = Definitions()
-    found.observe("s", "CREATE DATABASE s CHARACTER SET utf8mb4")
+    definitions = Definitions()
+    definitions.observe("s", "CREATE DATABASE s CHARACTER SET utf8mb4")
     for statement in statements:
-        found.observe("s", statement, Session(sql_mode=sql_mode))
-    table = found.of("s", "t")
-    assert table is not None, found.notes
+        definitions.observe("s", statement, Session(sql_mode=sql_mode))
+    table = definitions.of("s", "t")
+    assert table is not None, definitions.notes
     return table
 
 
@@ -139,9 +139,9 @@ def test_character_sets(words: str, charset: str | None, collation: str | None) 
 
 
 def test_the_binary_collation_of_an_unknown_character_set_is_unknown() -> None:
-    found = Definitions()
-    found.observe("s", "CREATE TABLE t (a VARCHAR(5) BINARY)")
-    table = found.of("s", "t")
+    definitions = Definitions()
+    definitions.observe("s", "CREATE TABLE t (a VARCHAR(5) BINARY)")
+    table = definitions.of("s", "t")
     assert table is not None
     assert (table.columns[0].charset, table.columns[0].collation) == (None, None)
 
@@ -176,7 +176,7 @@ def test_nulls(words: str, is_nullable: bool) -> None:
     ],
 )  # fmt: skip
 def test_columns_of_a_period_are_not_null(statements: list[str]) -> None:
-    assert [one.is_nullable for one in defined(*statements).columns] == [False, False, True]
+    assert [column.is_nullable for column in defined(*statements).columns] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -200,13 +200,13 @@ def test_columns_of_a_period_are_not_null(statements: list[str]) -> None:
 )
 def test_sequences(statement: str, types: str) -> None:
     columns = defined(*statement.split("; ")).columns
-    assert [one.type_name for one in columns] == [types] * 4 + [
+    assert [column.type_name for column in columns] == [types] * 4 + [
         "bigint",
         "bigint unsigned",
         "tinyint(1) unsigned",
         "bigint",
     ]
-    assert not any(one.is_nullable for one in columns)
+    assert not any(column.is_nullable for column in columns)
 
 
 @pytest.mark.parametrize(
@@ -220,10 +220,10 @@ def test_sequences(statement: str, types: str) -> None:
     ],
 )
 def test_drop_sequence_if_exists_spares_other_tables(statements: list[str], is_there: bool) -> None:
-    found = Definitions()
+    definitions = Definitions()
     for statement in statements:
-        found.observe("s", statement)
-    assert (found.of("s", "t") is not None) is is_there
+        definitions.observe("s", statement)
+    assert (definitions.of("s", "t") is not None) is is_there
 
 
 @pytest.mark.parametrize(
@@ -246,12 +246,12 @@ def test_a_conversion_makes_room_for_as_many_characters(before: str, charset: st
 
 
 def test_an_unknown_character_set_leaves_the_length_of_a_text_open() -> None:
-    found = Definitions()
-    found.observe("s", "CREATE TABLE t (a TEXT(100), b VARCHAR(30000), c BLOB(100), d TEXT)")
-    found.observe("s", "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4")
-    table = found.of("s", "t")
+    definitions = Definitions()
+    definitions.observe("s", "CREATE TABLE t (a TEXT(100), b VARCHAR(30000), c BLOB(100), d TEXT)")
+    definitions.observe("s", "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4")
+    table = definitions.of("s", "t")
     assert table is not None
-    assert [one.type_name for one in table.columns] == ["text", "mediumtext", "tinyblob", "text"]
+    assert [column.type_name for column in table.columns] == ["text", "mediumtext", "tinyblob", "text"]
 
 
 @pytest.mark.parametrize(
@@ -288,5 +288,5 @@ def test_vector_begins_an_index_or_a_column(element: str, is_key: bool) -> None:
         [f"CREATE TABLE t (a INT, v VECTOR(1) NOT NULL, {element})"],
         ["CREATE TABLE t (a INT, v VECTOR(1) NOT NULL)", f"ALTER TABLE t ADD {element}"],
     ):
-        names = [one.name for one in defined(*statements).columns]
+        names = [column.name for column in defined(*statements).columns]
         assert names == ["a", "v", *([] if is_key else ["vector"])]

@@ -87,8 +87,8 @@ def test_a_definition_that_does_not_match_is_reported() -> None:
             "column 2, y, is int unsigned in the definition, in the log it has the opposite sign",
         ),
     ):
-        found = Definitions()
-        found.load(f"CREATE TABLE `{schema}`.`{table.replace('`', '``')}` ({columns})")
-        assert found.of(schema, table) is not None
-        assert found.of(schema, table, table_map) is None
-        assert str(found.match(schema, table, table_map)) == f"table {schema}.{table}: {reason}"
+        definitions = Definitions()
+        definitions.load(f"CREATE TABLE `{schema}`.`{table.replace('`', '``')}` ({columns})")
+        assert definitions.of(schema, table) is not None
+        assert definitions.of(schema, table, table_map) is None
+        assert str(definitions.match(schema, table, table_map)) == f"table {schema}.{table}: {reason}"

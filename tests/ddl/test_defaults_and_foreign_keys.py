@@ -70,7 +70,7 @@ def test_a_default_that_is_altered(clauses: str, default: str | None) -> None:
 def test_columns_of_a_query_have_unknown_defaults() -> None:
     found = define("CREATE TABLE b (x INT DEFAULT 5)", "CREATE TABLE a (y INT) SELECT x FROM b").of("t", "a")
     assert found is not None
-    assert [(one.name, one.default) for one in found.columns] == [("y", ""), ("x", None)]
+    assert [(column.name, column.default) for column in found.columns] == [("y", ""), ("x", None)]
 
 
 CASCADE = "ON DELETE CASCADE ON UPDATE SET NULL"
@@ -105,9 +105,9 @@ CASCADE = "ON DELETE CASCADE ON UPDATE SET NULL"
     ],
 )  # fmt: skip
 def test_foreign_keys(statements: list[str], expected: list[tuple[str, str, str, str]]) -> None:
-    found = define(*statements)
-    assert shown(found) == expected
-    assert shown(restore(save(found))) == expected
+    definitions = define(*statements)
+    assert shown(definitions) == expected
+    assert shown(restore(save(definitions))) == expected
 
 
 def shown(found: Definitions) -> list[tuple[str, str, str, str]]:

@@ -14,10 +14,10 @@ INT, BIGINT = 3, 8
 
 
 def define(*statements: str, sql_mode: int = 0) -> Definitions:
-    found = Definitions()
+    definitions = Definitions()
     for statement in statements:
-        found.observe("t", statement, Session(sql_mode=sql_mode))
-    return found
+        definitions.observe("t", statement, Session(sql_mode=sql_mode))
+    return definitions
 
 
 def names(found: Definitions, table: str = "a", schema: str = "t") -> str | None:
@@ -106,8 +106,8 @@ def test_members_are_as_the_server_keeps_them() -> None:
 
 
 def test_only_ascii_has_white_space() -> None:
-    found = define("CREATE\fTABLE\va (\u3000x INT,\xa0y INT,\u2003 INT, ﬁrst INT)")
-    assert names(found) == "\u3000x \xa0y \u2003 ﬁrst"
+    definitions = define("CREATE\fTABLE\va (\u3000x INT,\xa0y INT,\u2003 INT, ﬁrst INT)")
+    assert names(definitions) == "\u3000x \xa0y \u2003 ﬁrst"
     single = Definitions()
     single.observe("t", "CREATE\xa0TABLE a (\xa0x INT, `\xa0y`\xa0INT)", Session(is_single_byte=True))
     assert names(single) == "x \xa0y"
@@ -172,7 +172,7 @@ def test_a_change_of_a_single_fact_is_followed(changed: str) -> None:
 )
 def test_a_primary_key_is_whole_or_unknown(key: str, columns: list[bool | None]) -> None:
     found = table(f"CREATE TABLE a (x INT, y CHAR(20), z INT, {key})")
-    assert [one.is_primary_key for one in found.columns] == columns
+    assert [column.is_primary_key for column in found.columns] == columns
     assert found.primary_key == tuple(number for number, is_key in enumerate(columns) if is_key)
 
 
@@ -196,13 +196,13 @@ def test_charsets(statement: str, charset: str | None, collation: str | None) ->
 
 
 def test_the_charset_of_the_database_is_the_tables_default() -> None:
-    found = define(
+    definitions = define(
         "CREATE DATABASE t CHARACTER SET greek",
         "CREATE TABLE a (x TEXT)",
         "ALTER DATABASE COLLATE hebrew_bin",
         "CREATE TABLE b (x TEXT)",
     )
-    charsets = [one.columns[0].charset for one in found]
+    charsets = [one.columns[0].charset for one in definitions]
     assert charsets == ["greek", "hebrew"]
 
 
@@ -241,12 +241,12 @@ def test_tables_come_and_go(statements: list[str], expected: str | None) -> None
 
 
 def test_a_database_is_dropped_with_its_own_tables_in_a_copy_and_after_saving_alone() -> None:
-    found = define("CREATE TABLE a (x INT)", "CREATE TABLE s.b (y INT)", "CREATE TABLE c (x oops(")
-    for other in (found.copy(), restore(save(found))):
+    definitions = define("CREATE TABLE a (x INT)", "CREATE TABLE s.b (y INT)", "CREATE TABLE c (x oops(")
+    for other in (definitions.copy(), restore(save(definitions))):
         assert isinstance(other.match("t", "c"), DefinitionMismatch)
         other.observe("s", "DROP DATABASE t", Session())
         assert [names(other), names(other, "b", "s"), other.match("t", "c")] == [None, "y", None]
-    assert [names(found), names(found, "b", "s")] == ["x", "y"]
+    assert [names(definitions), names(definitions, "b", "s")] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -292,12 +292,12 @@ def test_what_is_not_understood_is_not_known() -> None:
         "ALTER TABLE a ADD COLUMN y 'text'",
         "ALTER TABLE a ADD (y",
     ):
-        found = define("CREATE TABLE a (x INT)", "CREATE TABLE b (x INT)", statement)
-        assert names(found) is None, statement
-        assert names(found, "b") == "x"
-        assert any("a" in note for note in found.notes)
-        found.observe("t", "CREATE TABLE a (z INT)")
-        assert names(found) == "z"
+        definitions = define("CREATE TABLE a (x INT)", "CREATE TABLE b (x INT)", statement)
+        assert names(definitions) is None, statement
+        assert names(definitions, "b") == "x"
+        assert any("a" in note for note in definitions.notes)
+        definitions.observe("t", "CREATE TABLE a (z INT)")
+        assert names(definitions) == "z"
 
 
 @pytest.mark.parametrize(
@@ -305,6 +305,6 @@ def test_what_is_not_understood_is_not_known() -> None:
     ["BEGIN", "INSERT INTO a VALUES (1)", "CREATE USER u", "DROP VIEW a", "ALTER USER u", "COMMIT"],
 )
 def test_other_statements_change_nothing(statement: str) -> None:
-    found = define("CREATE TABLE a (x INT)")
-    assert not found.observe("t", statement)
-    assert names(found) == "x"
+    definitions = define("CREATE TABLE a (x INT)")
+    assert not definitions.observe("t", statement)
+    assert names(definitions) == "x"

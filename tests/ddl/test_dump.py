@@ -32,9 +32,9 @@ CREATE TABLE other.things (x INT);
 
 
 def loaded() -> Definitions:
-    found = Definitions()
-    found.load(DUMP)
-    return found
+    definitions = Definitions()
+    definitions.load(DUMP)
+    return definitions
 
 
 def names(found: Definitions, schema: str = "shop", table: str = "orders") -> list[str] | None:
@@ -83,9 +83,9 @@ def test_the_log_goes_before_the_file() -> None:
 
 
 def test_a_file_without_databases() -> None:
-    found = Definitions()
-    found.load("CREATE TABLE a (x INT); CREATE TABLE b (y INT)", "shop")
-    assert (names(found, table="a"), names(found, table="b")) == (["x"], ["y"])
+    definitions = Definitions()
+    definitions.load("CREATE TABLE a (x INT); CREATE TABLE b (y INT)", "shop")
+    assert (names(definitions, table="a"), names(definitions, table="b")) == (["x"], ["y"])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_file_without_databases() -> None:
 )
 def test_hidden_columns_of_a_file_are_where_the_types_say(types: list[int], expected: str | None) -> None:
     """SHOW CREATE TABLE shows the key with its expression, but not which columns were added after it."""
-    found = Definitions()
-    found.load("CREATE TABLE s.t (x INT PRIMARY KEY, y DATE, KEY k ((x + 1)))")
-    definition = found.of("s", "t", table_map(types))
+    definitions = Definitions()
+    definitions.load("CREATE TABLE s.t (x INT PRIMARY KEY, y DATE, KEY k ((x + 1)))")
+    definition = definitions.of("s", "t", table_map(types))
     assert (definition and " ".join(column.name for column in definition.columns)) == expected

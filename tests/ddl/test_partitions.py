@@ -128,14 +128,14 @@ def test_a_bound_that_is_not_known(bound: str) -> None:
 
 
 def test_rows_in_wrong_partitions_stay_there_when_the_server_shows_the_definition_again() -> None:
-    found = Definitions()
+    definitions = Definitions()
     create = f"CREATE TABLE t {COLUMNS} PARTITION BY {WITH_MOST}"
     for statement in (create, "ALTER TABLE t EXCHANGE PARTITION p0 WITH TABLE u WITHOUT VALIDATION", create):
-        found.observe("s", statement)
+        definitions.observe("s", statement)
     with pytest.raises(UnreadableError, match=UNKNOWN):
-        condition("", "DROP PARTITION p0", definitions=found)
-    found.observe("s", create.replace("CREATE", "CREATE OR REPLACE"))
-    assert condition("", "DROP PARTITION p0", definitions=found) == f"({BELOW_10})"
+        condition("", "DROP PARTITION p0", definitions=definitions)
+    definitions.observe("s", create.replace("CREATE", "CREATE OR REPLACE"))
+    assert condition("", "DROP PARTITION p0", definitions=definitions) == f"({BELOW_10})"
 
 
 def test_a_file_of_definitions_has_partitions_if_it_is_of_the_beginning() -> None:
@@ -146,8 +146,8 @@ def test_a_file_of_definitions_has_partitions_if_it_is_of_the_beginning() -> Non
 
 
 def test_spellings_that_differ_in_partitions() -> None:
-    found = Definitions()
-    found.observe("s", f"CREATE TABLE t {COLUMNS} PARTITION BY {WITH_MOST}")
-    found.observe("s", "ALTER TABLE T DROP PARTITION p0")
+    definitions = Definitions()
+    definitions.observe("s", f"CREATE TABLE t {COLUMNS} PARTITION BY {WITH_MOST}")
+    definitions.observe("s", "ALTER TABLE T DROP PARTITION p0")
     with pytest.raises(UnreadableError, match=UNKNOWN):
-        condition("", "DROP PARTITION p1", definitions=found)
+        condition("", "DROP PARTITION p1", definitions=definitions)

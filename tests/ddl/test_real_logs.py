@@ -181,9 +181,9 @@ def test_vectors_of_mariadb_are_lists_in_every_output() -> None:
 
 def test_a_vector_of_another_length_is_not_one() -> None:
     table = "CREATE TABLE vv.t (a INT, v VECTOR(4), w VECTOR(300))"
-    found = Definitions()
-    found.load(table)
+    definitions = Definitions()
+    definitions.load(table)
     with bk.open(log("vector")) as events:
         table_map = next(event.body for event in events if event.type == "TABLE_MAP_EVENT")
-    mismatch = str(found.match("vv", "t", table_map))
+    mismatch = str(definitions.match("vv", "t", table_map))
     assert mismatch.endswith("column 2, v, is vector(4) in the definition, in the log it has up to 12 bytes")

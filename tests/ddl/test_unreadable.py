@@ -14,11 +14,11 @@ TABLES = ("s.a", "s.ear", "s.y", "s.T", "s.`we ird`", "s.ж", "z.a", "z.y")
 
 def lost_by(statement: str, *, schema: str = "s", undecoded: bool = False, sql_mode: int = 0) -> str:
     """The tables that a statement makes unknown, in the order of `TABLES`, also after they were saved."""
-    found = Definitions()
+    definitions = Definitions()
     for table in TABLES:
-        found.observe("", f"CREATE TABLE {table} (x INT)")
-    lost = _lost_of(restore(save(found)), statement, schema, undecoded=undecoded, sql_mode=sql_mode)
-    assert lost == _lost_of(found, statement, schema, undecoded=undecoded, sql_mode=sql_mode)
+        definitions.observe("", f"CREATE TABLE {table} (x INT)")
+    lost = _lost_of(restore(save(definitions)), statement, schema, undecoded=undecoded, sql_mode=sql_mode)
+    assert lost == _lost_of(definitions, statement, schema, undecoded=undecoded, sql_mode=sql_mode)
     return lost
 
 
@@ -81,12 +81,12 @@ def test_text_of_an_unknown_character_set_is_certain_up_to_its_first_other_chara
 
 
 def test_the_new_table_has_the_reason() -> None:
-    found = Definitions()
-    found.observe("s", "CREATE TABLE ty (y FROBNICATED, id INT)")
-    assert found.match("s", "ty") == DefinitionMismatch(
+    definitions = Definitions()
+    definitions.observe("s", "CREATE TABLE ty (y FROBNICATED, id INT)")
+    assert definitions.match("s", "ty") == DefinitionMismatch(
         "s", "ty", "a statement could not be parsed: unknown type FROBNICATED"
     )
-    assert restore(save(found)).match("s", "ty") == found.match("s", "ty")
+    assert restore(save(definitions)).match("s", "ty") == definitions.match("s", "ty")
 
 
 def test_the_cost_of_unreadable_statements_does_not_grow_with_the_tables() -> None:

@@ -104,22 +104,22 @@ def _mutate(chance: random.Random, events: list[bytes], layout: Format) -> None:
     """Change one of the events, but the first, or their order."""
     if len(events) < 2:
         return
-    at = chance.randrange(1, len(events))
+    place = chance.randrange(1, len(events))
     what = chance.random()
     if what < 0.03:
-        del events[at]
+        del events[place]
     elif what < 0.06:
-        events.insert(at, events[chance.randrange(1, len(events))])
+        events.insert(place, events[chance.randrange(1, len(events))])
     elif what < 0.10:
-        events[at] = _with_header(chance, events[at])
-    elif events[at][header_offset("type_code")] == EventType.transaction_payload_event and what < 0.85:
-        events[at] = _with_inner(chance, events[at], layout)
+        events[place] = _with_header(chance, events[place])
+    elif events[place][header_offset("type_code")] == EventType.transaction_payload_event and what < 0.85:
+        events[place] = _with_inner(chance, events[place], layout)
     else:
-        end = len(events[at]) - CHECKSUM_SIZE * layout.is_checksummed
-        body = bytearray(events[at][_HEADER:end])
+        end = len(events[place]) - CHECKSUM_SIZE * layout.is_checksummed
+        body = bytearray(events[place][_HEADER:end])
         for _ in range(chance.randint(1, 3)):
             _mutate_body(chance, body)
-        events[at] = events[at][:_HEADER] + bytes(body) + bytes(CHECKSUM_SIZE * layout.is_checksummed)
+        events[place] = events[place][:_HEADER] + bytes(body) + bytes(CHECKSUM_SIZE * layout.is_checksummed)
 
 
 def _with_inner(chance: random.Random, raw: bytes, layout: Format) -> bytes:
@@ -132,8 +132,8 @@ def _with_inner(chance: random.Random, raw: bytes, layout: Format) -> bytes:
     plain = layout.without_checksums()
     for _ in range(chance.randint(1, 2)):
         _mutate(chance, inner, plain)
-    at = header_offset("len_event")
-    content = b"".join(one[:at] + len(one).to_bytes(4, "little") + one[at + 4 :] for one in inner)
+    offset = header_offset("len_event")
+    content = b"".join(one[:offset] + len(one).to_bytes(4, "little") + one[offset + 4 :] for one in inner)
     packed = zstandard.ZstdCompressor().compress(content)
     fields = [_field(2, _packed(0)), _field(3, _packed(len(content))), _field(1, _packed(len(packed)))]
     return raw[:_HEADER] + b"".join(fields) + b"\0" + packed + bytes(CHECKSUM_SIZE * layout.is_checksummed)
@@ -150,15 +150,15 @@ def _packed(number: int) -> bytes:
 def _with_header(chance: random.Random, raw: bytes) -> bytes:
     changed = bytearray(raw)
     name = chance.choice(("type_code", "flags", "server_id", "timestamp"))
-    at = header_offset(name)
+    offset = header_offset(name)
     if name == "type_code":
         kinds = [*(int(kind) for kind in EventType), 99]
         kinds.remove(EventType.format_description_event)
-        changed[at] = chance.choice(kinds)
+        changed[offset] = chance.choice(kinds)
     elif name == "flags":
-        changed[at + chance.randrange(2)] ^= 1 << chance.randrange(8)
+        changed[offset + chance.randrange(2)] ^= 1 << chance.randrange(8)
     else:
-        changed[at + chance.randrange(4)] = chance.choice(_NUMBERS)
+        changed[offset + chance.randrange(4)] = chance.choice(_NUMBERS)
     return bytes(changed)
 
 

@@ -15,7 +15,7 @@ from binlog_kaitai.log.block_reader import BlockReader
 from tests import corpus_files
 from tests.dump.dump_cases import normalised
 
-CASES = [one for one in corpus_files.cases() if one.vv() is not None]
+CASES = [case for case in corpus_files.cases() if case.vv() is not None]
 
 
 def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:

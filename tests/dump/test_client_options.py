@@ -57,7 +57,7 @@ def test_the_others_are_taken(name: str, capfdbinary: pytest.CaptureFixture[byte
 def test_short_names_are_those_of_the_clients(short: str) -> None:
     context = click.Context(dump)
     options = [one for one in dump.get_params(context) if isinstance(one, click.Option)]
-    (found,) = [one for one in options if short in one.opts]
+    (found,) = [option for option in options if short in option.opts]
     assert SHORT[short] in found.opts
 
 

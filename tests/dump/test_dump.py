@@ -29,7 +29,7 @@ from tests.log_maker import LogMaker, carrier, events_of
 _DECODED = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
 #: The client stops in these: of the one it refuses the rows, in the other it ends without a word.
 _CLIENT_STOPS = {"mysql-5.6/types_v1_rows", "mariadb-10.11/types_old_temporal"}
-PRINTED = [one for one in corpus_files.cases() if one.vv() is not None and one.id not in _CLIENT_STOPS]
+PRINTED = [case for case in corpus_files.cases() if case.vv() is not None and case.id not in _CLIENT_STOPS]
 
 
 @pytest.fixture(autouse=True)

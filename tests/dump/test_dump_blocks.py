@@ -77,7 +77,7 @@ def test_the_columns_of_a_table_are_described_once(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("name", sample(["crash", "payloads", "mixed", "no_checksum", "many_databases"], 3))
 def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for case in sample([one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id], 1):
+    for case in sample([case for case in CASES if case.id.endswith(f"/{name}") and "10.5" not in case.id], 1):
         for options in ({}, {"rewrite_databases": {"t": "other", "test": "a_longer_name"}, "verbose": 0}):
             given: dict[str, Any] = {"hexdump": True, **options}
             check_one_by_one(case.logs[0], tmp_path, monkeypatch, given)

@@ -255,7 +255,7 @@ def _filters(log: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["crash", "xa", "payloads", "domains", "gtid_tags", "json_partial"])
 def test_filters_take_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for case in sample([one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id], 1):
+    for case in sample([case for case in CASES if case.id.endswith(f"/{name}") and "10.5" not in case.id], 1):
         for log in sample(case.logs, 1):
             for options in _filters(log).values():
                 check_one_by_one(log, tmp_path, monkeypatch, options)
@@ -291,7 +291,7 @@ def _names(log: Path) -> tuple[list[str], list[str]]:
 def test_databases_and_tables_are_left_out_alike(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for case in sample([one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id], 2):
+    for case in sample([case for case in CASES if case.id.endswith(f"/{name}") and "10.5" not in case.id], 2):
         log = case.logs[0]
         databases, tables = _names(log)
         for database in [*databases[:2], "absent"]:
@@ -305,7 +305,7 @@ def test_databases_and_tables_are_left_out_alike(
 def test_databases_get_their_new_names_alike(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for case in sample([one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id], 1):
+    for case in sample([case for case in CASES if case.id.endswith(f"/{name}") and "10.5" not in case.id], 1):
         log = case.logs[0]
         first, second = [*_names(log)[0], "other"][:2]
         named = {first: second, second: "a_longer_name"}
@@ -336,9 +336,9 @@ def test_a_fraction_of_nothing_is_not_written(tmp_path: Path, monkeypatch: pytes
     with open_log(data) as events:
         bodies = [event.body for event in events if event.type == "QUERY_EVENT"]
     for body in bodies:
-        for one in body.status_vars.variables:
-            if one.key.name == "microseconds":
-                stated = bytes([one.key.value]) + one.value.microseconds.to_bytes(3, "little")
+        for variable in body.status_vars.variables:
+            if variable.key.name == "microseconds":
+                stated = bytes([variable.key.value]) + variable.value.microseconds.to_bytes(3, "little")
                 data = data.replace(stated, stated[:1] + bytes(3))
     path = tmp_path / "binlog.000001"
     path.write_bytes(data)
@@ -356,7 +356,7 @@ def test_a_fraction_of_nothing_is_not_written(tmp_path: Path, monkeypatch: pytes
 def test_where_blocks_end_changes_nothing(
     name: str, verbose: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for case in sample([one for one in CASES if one.id.endswith(f"/{name}")], 1):
+    for case in sample([case for case in CASES if case.id.endswith(f"/{name}")], 1):
         for log in case.logs:
             make_slow(monkeypatch)
             slow = printed(log, tmp_path, verbose=verbose)

@@ -30,6 +30,6 @@ def test_dump_is_that_of_the_client_of_the_log(way: tuple[str, bool, bool], tmp_
             yield re.sub(r"# at (\d+)$", lambda found: f"# at {int(found[1]) - moved}", line)
 
     moved = list(lines(stream, size))
-    at = next(number for number, line in enumerate(moved) if "Rotate to binlog.000010  pos: 4" in line)
-    assert moved[at - 1] == f"# at {4 - size}"
-    assert moved[: at - 1] + moved[at + 1 :] == list(lines(log, 0))
+    index = next(number for number, line in enumerate(moved) if "Rotate to binlog.000010  pos: 4" in line)
+    assert moved[index - 1] == f"# at {4 - size}"
+    assert moved[: index - 1] + moved[index + 1 :] == list(lines(log, 0))

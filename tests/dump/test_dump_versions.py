@@ -53,8 +53,8 @@ def _marked(kind: int, folder: Path) -> Path:
     """A log of MariaDB whose first event of a type is marked as one to skip."""
     layout, groups = events_of(corpus_files.case("mariadb-11.8", "crash").logs[0])
     events = [raw for group in groups[:6] for raw in group]
-    at = next(number for number, raw in enumerate(events) if raw[4] == kind)
-    events[at] = events[at][:17] + bytes([events[at][17] | 0x80]) + events[at][18:]
+    index = next(number for number, raw in enumerate(events) if raw[4] == kind)
+    events[index] = events[index][:17] + bytes([events[index][17] | 0x80]) + events[index][18:]
     maker = LogMaker(layout)
     maker.add_all(events)
     return maker.write(folder / "binlog.000001")

@@ -19,18 +19,18 @@ from tests.follow.logs import ROTATED, ends_of_transactions, grow, steps
 def expected(paths: list[Path], checkpoint: Checkpoint) -> Backlog:
     """From the events view, which reads everything."""
     names = [str(path) for path in paths]
-    at = names.index(checkpoint.file)
-    sizes = [path.stat().st_size for path in paths[at:]]
+    index = names.index(checkpoint.file)
+    sizes = [path.stat().st_size for path in paths[index:]]
     sizes[0] -= checkpoint.position
     events = bk.read_events(names).read_all().to_pylist()
     unread = [
-        one for one in events if (names.index(one["file"]), one["position"]) >= (at, checkpoint.position)
+        one for one in events if (names.index(one["file"]), one["position"]) >= (index, checkpoint.position)
     ]
     if not unread:
         return Backlog(0, 0, 0 if checkpoint.gtids else None, 0)
-    seconds = (max(one["timestamp"] for one in events) - unread[0]["timestamp"]).total_seconds()
+    seconds = (max(event["timestamp"] for event in events) - unread[0]["timestamp"]).total_seconds()
     gtids = {one["gtid"] for one in unread if one["gtid"] is not None}
-    has_gtids = any(one["gtid"] is not None for one in events)
+    has_gtids = any(event["gtid"] is not None for event in events)
     return Backlog(
         sum(size > 0 for size in sizes), sum(sizes), len(gtids) if has_gtids else None, int(seconds)
     )

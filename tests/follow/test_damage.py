@@ -34,10 +34,10 @@ def follower(folder: Path, split_size: int, at_once: int = 1) -> Follower:
 
 
 def found_in(items: Any) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for item in items:
-        found.update(map(repr, [item] if isinstance(item, Gap) else item.to_pylist()))
-    return found
+        counts.update(map(repr, [item] if isinstance(item, Gap) else item.to_pylist()))
+    return counts
 
 
 def followed(folder: Path, view: str, size: int) -> tuple[Counter[str], Checkpoint]:
@@ -81,9 +81,9 @@ def readable(log: Path) -> bool:
 #: are damage only to who did not read an earlier one.
 DAMAGED = [
     log
-    for one in special_cases("damaged")
-    for log in one.logs
-    if readable(log) and not one.folder.name.endswith("lost_event")
+    for case in special_cases("damaged")
+    for log in case.logs
+    if readable(log) and not case.folder.name.endswith("lost_event")
 ]
 
 

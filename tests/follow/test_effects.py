@@ -195,7 +195,7 @@ def test_a_statement_as_text_makes_its_table_unclear(
     log.add(bytes(4) + bytes([kind]) + bytes(14) + bytes(13) + b"\0" + query + bytes(CHECKSUM_SIZE))
     follower = Follower([str(log.write(tmp_path / "binlog.000001"))], follows_definitions=True)
     start = follower.earliest()
-    found = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
+    found = [effect for step in follower.steps(start, follower.advance(start)) for effect in step.effects]
     assert {(one.kind, one.schema_name, one.table_name) for one in found} == {(EffectKind.UNCLEAR, *table)}
 
 
@@ -204,7 +204,7 @@ def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
         logs = [str(path) for path in case(server, "xa").logs]
         follower = Follower(logs, follows_definitions=True)
         start = follower.earliest()
-        found = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
+        found = [effect for step in follower.steps(start, follower.advance(start)) for effect in step.effects]
         kinds = Counter(one.kind for one in found)
         assert kinds[EffectKind.PREPARED] == kinds[EffectKind.COMMITTED] + kinds[EffectKind.ROLLED_BACK] > 2
         rows = bk.read_transactions(logs).read_all().to_pylist()
@@ -230,7 +230,7 @@ def test_a_statement_read_on_another_server_has_no_effects_again(tmp_path: Path)
         followers[name] = Follower([str(tmp_path / f"{name}.0*")], follows_definitions=True)
 
     def emptied(name: str, start: Checkpoint, end: Checkpoint) -> list[str]:
-        return [one.table_name for step in followers[name].steps(start, end) for one in step.effects]
+        return [effect.table_name for step in followers[name].steps(start, end) for effect in step.effects]
 
     start, middle = (
         followers["old"].advance(followers["old"].earliest(), max_bytes=size) for size in (300, 500)

@@ -32,7 +32,7 @@ def gtids_in(steps: list[Step]) -> list[str]:
 
 
 def all_gtids(paths: list[Path]) -> list[str]:
-    return [one for path in paths for one in bk.read_transactions(path).read_all()["gtid"].to_pylist()]
+    return [gtid for path in paths for gtid in bk.read_transactions(path).read_all()["gtid"].to_pylist()]
 
 
 @pytest.mark.parametrize("paths", [ROTATED, DOMAINS], ids=["mysql", "mariadb"])
@@ -203,5 +203,5 @@ def test_a_position_of_mariadb_stands_for_everything_up_to_it(name: str, positio
     folder = CORPUS / "mariadb-11.8" / name
     follower = Follower([str(folder)])
     checkpoint = follower.place({"gtids": position})
-    found = gtids_in(follower.steps(checkpoint, follower.advance(checkpoint)))
-    assert found == all_gtids(sorted(folder.glob("binlog.0*")))[count:]
+    gtids = gtids_in(follower.steps(checkpoint, follower.advance(checkpoint)))
+    assert gtids == all_gtids(sorted(folder.glob("binlog.0*")))[count:]

@@ -34,8 +34,8 @@ from tests.views.test_agreement import disagreement, log_of_rows
 
 
 def _with_type(raw: bytes, kind: EventType) -> bytes:
-    at = header_offset("type_code")
-    return raw[:at] + bytes([kind]) + raw[at + 1 :]
+    offset = header_offset("type_code")
+    return raw[:offset] + bytes([kind]) + raw[offset + 1 :]
 
 
 def test_rows_from_before_5_1_16_are_refused_by_both_printers(
@@ -43,9 +43,9 @@ def test_rows_from_before_5_1_16_are_refused_by_both_printers(
 ) -> None:
     layout, groups = events_of(case("mysql-5.6", "rotate").logs[0])
     log = LogMaker(layout)
-    at = header_offset("type_code")
+    offset = header_offset("type_code")
     for raw in (raw for group in groups for raw in group):
-        is_rows = raw[at] == EventType.write_rows_event
+        is_rows = raw[offset] == EventType.write_rows_event
         log.add(_with_type(raw, EventType.pre_ga_delete_rows_event) if is_rows else raw)
     path = log.write(tmp_path / "binlog.000001")
     make_slow(monkeypatch)
@@ -84,7 +84,7 @@ def test_compressed_rows_whose_end_is_missing_are_damage_for_every_reader() -> N
     with pytest.raises(bk.BinlogError, match="truncated") as by_columns:
         bk.read_changes(data).read_all()
     offsets = {by_reader.value.position, by_columns.value.position}
-    assert offsets == {one.position for one in scan(Source.of_bytes(data), is_thorough=True).damages}
+    assert offsets == {damage.position for damage in scan(Source.of_bytes(data), is_thorough=True).damages}
 
 
 @pytest.mark.parametrize("verifies", [True, False])
@@ -107,7 +107,7 @@ def test_a_damaged_start_of_encryption_is_one_error_for_both_readers(verifies: b
     assert found == [found[0]] * 4
     assert found[0][0] is (ChecksumError if verifies else GrammarError)
     report = scan(Source.of_bytes(bytes(data)))
-    assert [one.position for one in report.damages] == [start.position]
+    assert [damage.position for damage in report.damages] == [start.position]
 
 
 def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: 
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"), keep_partial=True)
     assert done.result.damage_count == 0
     assert done.result.events == 1
-    assert any(one.start <= at < one.stop for one in done.lost)
+    assert any(gap.start <= at < gap.stop for gap in done.lost)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
     """A UUID with numbers above 255, or a tag of other characters: `repair` leaves the event out."""
     source = case("mysql-9.7", "gtid_tags").logs[0]
     layout, groups = events_of(source)
-    event = next(one for one in bk.open(source) if one.type == "GTID_TAGGED_LOG_EVENT")
+    event = next(event for event in bk.open(source) if event.type == "GTID_TAGGED_LOG_EVENT")
     place = next(one.offset for one in dissect(event).leaves if one.path.endswith(leaf))
     damaged = event.raw[:place] + (b"\xff" if "uuid" in field else byte) + event.raw[place + 1 :]
     log, alone = LogMaker(layout), LogMaker(layout)
@@ -147,28 +147,28 @@ def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
     for raw in (raw for group in groups for raw in group):
         log.add(damaged if raw == event.raw else raw)
     path = log.write(tmp_path / "binlog.000001")
-    found = scan(Source.of_path(str(path))).damages
-    assert [(one.position, one.event_type, one.field) for one in found] == [
+    damages = scan(Source.of_path(str(path))).damages
+    assert [(one.position, one.event_type, one.field) for one in damages] == [
         (event.position, event.type, field)
     ]
     for read in (bk.open, bk.read_events, bk.read_changes, bk.read_transactions):
         with pytest.raises(bk.BinlogError) as caught:
             list(read(path))
-        assert str(caught.value) == str(found[0])
+        assert str(caught.value) == str(damages[0])
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"))
-    assert [(one.start, one.stop) for one in done.lost] == [(event.position, event.end_position)]
+    assert [(gap.start, gap.stop) for gap in done.lost] == [(event.position, event.end_position)]
 
 
 @pytest.mark.parametrize("byte", [b"\x7f", b"-"])
 def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: bytes, tmp_path: Path) -> None:
     source = case("mysql-9.7", "gtid_tags").logs[1]
-    event = next(one for one in bk.open(source) if one.type == "PREVIOUS_GTIDS_LOG_EVENT")
+    event = next(event for event in bk.open(source) if event.type == "PREVIOUS_GTIDS_LOG_EVENT")
     layout, groups = events_of(source)
     log = LogMaker(layout)
     log.add_all([raw.replace(b"tag1", b"tag" + byte) if raw == event.raw else raw for raw in groups[0]])
     path = log.write(tmp_path / "binlog.000001")
-    found = scan(Source.of_path(str(path))).damages
-    assert [(one.position, one.event_type, one.field) for one in found] == [
+    damages = scan(Source.of_path(str(path))).damages
+    assert [(one.position, one.event_type, one.field) for one in damages] == [
         (event.position, event.type, "body.gtids")
     ]
     for read in (
@@ -178,8 +178,8 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     ):
         with pytest.raises(bk.BinlogError) as caught:
             read()
-        assert str(caught.value) == str(found[0])
-    assert printed(path, tmp_path)[1] == str(found[0])
+        assert str(caught.value) == str(damages[0])
+    assert printed(path, tmp_path)[1] == str(damages[0])
 
 
 def test_rows_with_fractions_that_the_log_does_not_declare_are_not_damage(tmp_path: Any) -> None:
@@ -198,14 +198,14 @@ def test_an_empty_value_of_a_user_variable_is_damage(tmp_path: Path) -> None:
     event = next(
         one for one in bk.open(source) if one.type == "USER_VAR_EVENT" and one.body.value_type.value == 1
     )
-    leaf = next(one for one in dissect(event).leaves if one.path.endswith("len_value"))
+    leaf = next(leaf for leaf in dissect(event).leaves if leaf.path.endswith("len_value"))
     layout, groups = events_of(source)
     log = LogMaker(layout)
     for raw in (raw for group in groups for raw in group):
         is_chosen = raw == event.raw
         log.add(raw[: leaf.offset] + bytes(4) + raw[leaf.offset + 4 :] if is_chosen else raw)
-    found = scan(Source.of_path(str(log.write(tmp_path / "binlog.000001"))), is_thorough=True).damages
-    assert [(one.position, one.field) for one in found] == [(event.position, "body.value.number")]
+    damages = scan(Source.of_path(str(log.write(tmp_path / "binlog.000001"))), is_thorough=True).damages
+    assert [(one.position, one.field) for one in damages] == [(event.position, "body.value.number")]
 
 
 @pytest.mark.parametrize(("name", "byte"), [("bits", 8), ("bytes", 9)])
@@ -239,9 +239,9 @@ def test_a_bit_column_wider_than_its_bytes_is_damage_for_every_reader(
 
 def test_a_payload_between_pieces_is_the_same_damage_for_both_readers(tmp_path: Path) -> None:
     """The payload cannot be decompressed, either."""
-    first, *_ = (one.raw for one in bk.open(in_pieces(3)) if one.type == "PARTIAL_ROW_DATA_EVENT")
+    first, *_ = (event.raw for event in bk.open(in_pieces(3)) if event.type == "PARTIAL_ROW_DATA_EVENT")
     source = case("mysql-9.7", "payloads").logs[0]
-    payload = next(one.raw for one in bk.open(source) if one.type == "TRANSACTION_PAYLOAD_EVENT")
+    payload = next(event.raw for event in bk.open(source) if event.type == "TRANSACTION_PAYLOAD_EVENT")
     layout, groups = events_of(source)
     log = LogMaker(layout)
     log.add_all([*groups[0], first, payload[: len(payload) // 2] + bytes(len(payload) - len(payload) // 2)])
@@ -261,9 +261,9 @@ def test_a_user_variable_that_cannot_be_printed_is_named_itself(
     source = case("mysql-9.7", "statement").logs[0]
     kind = UserVarEvent.ResultType.decimal
     event = next(
-        one for one in bk.open(source) if one.type == "USER_VAR_EVENT" and one.body.value_type == kind
+        event for event in bk.open(source) if event.type == "USER_VAR_EVENT" and event.body.value_type == kind
     )
-    leaf = next(one for one in dissect(event).leaves if one.path.endswith("digits"))
+    leaf = next(leaf for leaf in dissect(event).leaves if leaf.path.endswith("digits"))
     layout, groups = events_of(source)
     log, position, end = LogMaker(layout), 0, leaf.offset + leaf.size
     for raw in (raw for group in groups for raw in group):
@@ -301,19 +301,19 @@ def test_rows_after_a_gap_that_do_not_match_their_table_map_are_left_out(
         else:
             log.add(raw)
     path = log.write(tmp_path / "binlog.000001")
-    assert spoiled in {one.position for one in scan(Source.of_path(str(path))).damages}
+    assert spoiled in {damage.position for damage in scan(Source.of_path(str(path))).damages}
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"), keep_partial=keep_partial)
     assert done.result.damage_count == 0
-    assert any(one.start <= spoiled < one.stop for one in done.lost)
+    assert any(gap.start <= spoiled < gap.stop for gap in done.lost)
 
 
 def test_a_type_that_mariadb_cannot_print_is_named_in_its_place(tmp_path: Path) -> None:
     """`mariadb-binlog` ends there; the other readers know the length of its values."""
     source = case("mariadb-10.11", "metadata").logs[0]
     event = next(
-        one
-        for one in bk.open(source)
-        if one.type == "TABLE_MAP_EVENT" and one.body.table_name == "shapes" and b"\xff" in one.raw
+        event
+        for event in bk.open(source)
+        if event.type == "TABLE_MAP_EVENT" and event.body.table_name == "shapes" and b"\xff" in event.raw
     )
     layout, groups = events_of(source)
     log = LogMaker(layout)

@@ -228,10 +228,10 @@ def test_hostile_documents_are_an_error(name: str, data: str) -> None:
 
 def test_an_array_that_holds_itself_is_read_step_by_step() -> None:
     """Its first element is at offset 0: the array again. Only requested values are parsed."""
-    found = parse(JsonBinary, bytes.fromhex("02 0100 0700 02 0000")).content.content
+    content = parse(JsonBinary, bytes.fromhex("02 0100 0700 02 0000")).content.content
     for _ in range(3):
-        found = found.value_entries[0].value.content
-    assert found.num_elements.value == 1
+        content = content.value_entries[0].value.content
+    assert content.num_elements.value == 1
 
 
 def test_shapes_are_not_nested_for_ever() -> None:

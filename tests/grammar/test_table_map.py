@@ -355,7 +355,7 @@ def test_an_unknown_type_hides_the_columns_after_it() -> None:
 def test_visibility_of_each_column() -> None:
     # Bits from the highest down; columns beyond them count as visible, and so do all without a list.
     reported = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8, YearBits.present)
-    assert [one.is_visible for one in reported.columns] == [True, False, True, *[False] * 5, True]
-    assert [one.has_visibility for one in reported.columns] == [*[True] * 8, False]
+    assert [column.is_visible for column in reported.columns] == [True, False, True, *[False] * 5, True]
+    assert [column.has_visibility for column in reported.columns] == [*[True] * 8, False]
     silent = parse(TableMapEvent, table_map_bytes([3]), 8, YearBits.present)
-    assert [(one.is_visible, one.has_visibility) for one in silent.columns] == [(True, False)]
+    assert [(column.is_visible, column.has_visibility) for column in silent.columns] == [(True, False)]

@@ -217,9 +217,9 @@ def test_columns_that_are_absent_or_null() -> None:
     columns = parse(ImageColumns, b"\xfe\x01", 9)
     image = parse(RowImage, b"\x01" + bytes(range(7)), table, columns, False)
     assert columns.num_present == 8
-    assert [one.is_present for one in image.cells] == [False] + [True] * 8
-    assert [one.is_null for one in image.cells] == [False, True] + [False] * 7
-    assert [one.value.value for one in image.cells if one.has_value] == list(range(7))
+    assert [cell.is_present for cell in image.cells] == [False] + [True] * 8
+    assert [cell.is_null for cell in image.cells] == [False, True] + [False] * 7
+    assert [cell.value.value for cell in image.cells if cell.has_value] == list(range(7))
 
 
 SMALL_PARTS = [

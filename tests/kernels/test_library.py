@@ -86,7 +86,7 @@ _SIGNATURES: dict[Callable[..., Any], str] = {
 
 def made(folder: Path, *functions: Callable[..., Any], is_checked: bool = False) -> Library:
     path = folder / "kernels.so"
-    signatures = {name_of(one): _SIGNATURES[one] for one in functions}
+    signatures = {name_of(function): _SIGNATURES[function] for function in functions}
     build(path, signatures, levels=[own_level()], is_checked=is_checked)
     return Library(str(path))
 

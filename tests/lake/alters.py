@@ -118,7 +118,7 @@ def statements(*, is_mariadb: bool, without: Collection[str] = ()) -> Iterator[s
             table = f"w.{name}_{kind}"
             yield f"SET sql_mode = '{'' if name.startswith('no_nulls') else 'STRICT_TRANS_TABLES'}'"
             yield f"CREATE TABLE {table} (k INT NOT NULL, n INT{column and f', c {column}'}{key})"
-            own = [", " + ("NULL" if one is None else str(one)) for one in values] or [""] * 3
+            own = [", " + ("NULL" if value is None else str(value)) for value in values] or [""] * 3
             rows = ", ".join(f"({number}, 0{value})" for number, value in enumerate(own))
             yield f"INSERT INTO {table} VALUES {rows}"
             for one in clauses.split("; "):

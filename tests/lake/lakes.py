@@ -101,9 +101,9 @@ def catalog(folder: Path) -> Any:
 
 def table(lake: Lake, name: str) -> pa.Table:
     """The rows of a table, by its folder."""
-    found = lake.tables.open(name)
-    assert found is not None, name
-    return pa.Table.from_batches(found.batches(), pa.schema(list(found.columns.items())))
+    stored = lake.tables.open(name)
+    assert stored is not None, name
+    return pa.Table.from_batches(stored.batches(), pa.schema(list(stored.columns.items())))
 
 
 def rows(found: pa.Table, *without: str) -> Counter[str]:
@@ -141,8 +141,8 @@ def fold(tables: TableChanges, key: tuple[str, str]) -> list[dict[str, Any]]:
 
 def complete(lake: Path) -> int:
     """The number of the last complete batch; -1 before the first."""
-    found = opened(lake)
-    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
+    loaded = opened(lake)
+    if loaded.plan is None or (statements := loaded.tables.open(STATEMENTS)) is None:
         return -1
     return statements.batch
 

@@ -92,7 +92,7 @@ def test_a_replace_is_not_taken_for_an_update(tmp_path: Path) -> None:
 def test_without_a_definition(log: str, tmp_path: Path) -> None:
     """Only MySQL's images show by themselves that a column is unchanged."""
     events = events_in((LOGS / f"{log}.000001").read_bytes())
-    path, later = tmp_path / "log.000001", [one for one in events if b"CREATE TABLE" not in one]
+    path, later = tmp_path / "log.000001", [event for event in events if b"CREATE TABLE" not in event]
     path.write_bytes(log_of(later, is_checksummed=True))
     (reason,) = run(tmp_path / "lake", [path], 1 << 20, views=["changes"]).values()
     assert {

@@ -37,9 +37,9 @@ def test_the_state_is_what_the_server_has_or_is_refused(server: str, size: int, 
 def check(path: Path, refused: dict[str, str], tables: Iterable[OracleTable]) -> None:
     """Compare a lake with the tables of a server after the statements of `alters`."""
     lake, wrong = opened(path), []
-    for one in tables:
-        full_name = ".".join(one.name)
-        name, kind = one.name[1].rsplit("_", 1)
+    for oracle in tables:
+        full_name = ".".join(oracle.name)
+        name, kind = oracle.name[1].rsplit("_", 1)
         if name in UNKNOWN:
             reason = refused.pop(full_name, "")
             if (UNKNOWN[name].reason if kind == "keyed" else "") not in reason or not reason:
@@ -48,11 +48,11 @@ def check(path: Path, refused: dict[str, str], tables: Iterable[OracleTable]) ->
         state = lake.tables.open(f"state/{full_name}")
         assert state is not None
         rows = [row for batch in state.batches() for row in batch.to_pylist()]
-        found = Counter(
-            tuple(server_text(row.get(column.name), column) for column in one.columns) for row in rows
+        counts = Counter(
+            tuple(server_text(row.get(column.name), column) for column in oracle.columns) for row in rows
         )
-        if full_name in refused or shown(found) != shown(Counter(map(tuple, one.rows))):
-            wrong.append((full_name, refused.get(full_name) or str(found)))
+        if full_name in refused or shown(counts) != shown(Counter(map(tuple, oracle.rows))):
+            wrong.append((full_name, refused.get(full_name) or str(counts)))
     assert not wrong
 
 

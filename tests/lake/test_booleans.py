@@ -33,16 +33,16 @@ def values(found: pa.Table, name: str = "b1") -> list[Any]:
 
 def test_only_columns_of_one_bit_are_boolean(tmp_path: Path) -> None:
     plain = bk.read_changes(LOGS, table="t.misc").read_all()
-    found = bk.read_changes(LOGS, table="t.misc", bit1_as_boolean=True).read_all()
-    assert found.schema.field("b1").type == pa.bool_()
-    assert found["b1"].to_pylist() == [None if one is None else bool(one) for one in plain["b1"].to_pylist()]
-    assert {True, False} <= {*found["b1"].to_pylist()}
-    assert found.drop_columns("b1") == plain.drop_columns("b1")
+    rows = bk.read_changes(LOGS, table="t.misc", bit1_as_boolean=True).read_all()
+    assert rows.schema.field("b1").type == pa.bool_()
+    assert rows["b1"].to_pylist() == [None if bit is None else bool(bit) for bit in plain["b1"].to_pylist()]
+    assert {True, False} <= {*rows["b1"].to_pylist()}
+    assert rows.drop_columns("b1") == plain.drop_columns("b1")
     chosen = bk.read_changes(LOGS, table="t.misc", bit1_as_boolean=True, where=pc.field("b1")).read_all()
     assert {*chosen["b1"].to_pylist()} == {True}
     options = ["--view", "changes", "-t", "t.misc", "--bit1-as-boolean", *map(str, LOGS)]
     assert CliRunner().invoke(app, ["export", "--to", str(tmp_path / "to"), *options]).exit_code == 0
-    assert values(pq.read_table(tmp_path / "to" / "changes" / "t.misc")) == values(found)
+    assert values(pq.read_table(tmp_path / "to" / "changes" / "t.misc")) == values(rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,7 +72,7 @@ def test_snapshots_have_the_types_of_changes(tmp_path: Path) -> None:
     dump = script(dumped("x", columns, "(1,b'1',b'1',b'1'),(2,b'0',b'10',NULL)"))
     rules = Rules(Masks.of((), (), ("d.x.c=sha256",), None), bit1_as_boolean=True)
     loaded(dump, tmp_path, rules=rules)
-    found = pq.read_table(tmp_path / "snapshot" / "changes" / "d.x")
-    assert found["a"].to_pylist() == [True, False]
-    assert found["b"].to_pylist() == [1, 2]
-    assert [one and len(one) for one in found["c"].to_pylist()] == [64, None]
+    rows = pq.read_table(tmp_path / "snapshot" / "changes" / "d.x")
+    assert rows["a"].to_pylist() == [True, False]
+    assert rows["b"].to_pylist() == [1, 2]
+    assert [value and len(value) for value in rows["c"].to_pylist()] == [64, None]

@@ -22,12 +22,12 @@ def described(lake: Path, kind: str, name: str) -> tuple[dict[str, list[str]], d
     """The primary key and the columns that are NOT NULL, comments, and how many commits there were."""
     table: Any = opened(lake, kind).tables.open(name)
     if kind == "delta":
-        fields = {one.name: one.metadata for one in table.handle.schema().fields}
+        fields = {field.name: field.metadata for field in table.handle.schema().fields}
         comments = {name: one["comment"] for name, one in fields.items() if one.get("comment")}
         facts = {what: [name for name, one in fields.items() if one.get(what)] for what in FACTS}
         return facts, comments, table.handle.version()
     facts = {what: json.loads(table.handle.properties.get(what) or "[]") for what in FACTS}
-    comments = {one.name: one.doc for one in table.handle.schema().fields if one.doc}
+    comments = {field.name: field.doc for field in table.handle.schema().fields if field.doc}
     return facts, comments, len(table.handle.schemas())
 
 

@@ -42,7 +42,7 @@ def rows(lake: Path, kind: str) -> list[tuple[Any, ...]]:
 def values_in_files(lake: Path) -> set[Any]:
     """The values of `a` in all files of the tables, whether a version has them or not."""
     paths = [path for kind in ("changes", "state") for path in (lake / kind / "s.t").rglob("part-*.parquet")]
-    return {one for path in paths for one in pq.ParquetFile(path).read(["a"])["a"].to_pylist()}
+    return {value for path in paths for value in pq.ParquetFile(path).read(["a"])["a"].to_pylist()}
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def test_changes_of_renamed_columns_are_those_of_delta(seed: int, tmp_path: Path
             case "add":
                 names, clauses = [*names, new], f"ADD COLUMN {new} TINYINT"
             case "drop" if len(own) > 1:
-                names, clauses = [one for one in names if one != old], f"DROP COLUMN {old}"
+                names, clauses = [name for name in names if name != old], f"DROP COLUMN {old}"
             case "swap" if old != own[0]:
                 names[1], names[number] = old, own[0]
                 clauses = f"RENAME COLUMN {old} TO {own[0]}, RENAME COLUMN {own[0]} TO {old}"
@@ -117,8 +117,8 @@ def test_changes_of_renamed_columns_are_those_of_delta(seed: int, tmp_path: Path
     expected = TableChanges(opened(tmp_path / "delta")).changes(("s", "t")).read_all()
     for size in (3, 700, 1 << 20):
         fill(tmp_path / f"{size}", [path], size, format="iceberg")
-        found = TableChanges(opened(tmp_path / f"{size}", "iceberg")).changes(("s", "t")).read_all()
-        assert rows(found, "_file_") == rows(expected, "_file")
+        table = TableChanges(opened(tmp_path / f"{size}", "iceberg")).changes(("s", "t")).read_all()
+        assert rows(table, "_file_") == rows(expected, "_file")
 
 
 @pytest.mark.parametrize("has_renames", [False, True])
@@ -154,7 +154,7 @@ def test_days_are_divided(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> N
     fill(tmp_path, DDL, format="iceberg")
     assert not caplog.records  # PyIceberg warns of each list
     found = catalog(tmp_path).load_table("binlog.events")
-    assert [(one.name, str(one.transform)) for one in found.spec().fields] == [("log_date", "day")]
+    assert [(field.name, str(field.transform)) for field in found.spec().fields] == [("log_date", "day")]
     assert found.scan("timestamp < '2000-01-01T00:00:00+00:00'").count() == 0
 
 

@@ -49,9 +49,9 @@ def tables(folder: Path, source: str = "") -> IcebergTables:
 
 
 def opened(lake: IcebergTables) -> IcebergTable:
-    found = lake.open("state/s.t")
-    assert found is not None
-    return found
+    table = lake.open("state/s.t")
+    assert table is not None
+    return table
 
 
 def rows_of(table: IcebergTable) -> list[dict[str, Any]]:
@@ -99,7 +99,7 @@ def test_merges_are_those_of_a_dictionary(
             if images[-1][THERE]:
                 known[number] = row(number, batch)
         changed = pa.Table.from_pylist(images, own.append(pa.field(THERE, pa.bool_())))
-        keys = [one.name for one in fields]
+        keys = [field.name for field in fields]
         opened(lake).merge(own, keys, changed, THERE, batch, {"position": batch * 10})
         table = opened(lake)
         assert sorted(map(values, rows_of(table))) == sorted(map(values, known.values()))
@@ -155,9 +155,9 @@ def test_rows_of_other_sources_stay(tmp_path: Path) -> None:
     own = changed.schema.remove(2)
     opened(tables(tmp_path, "b")).merge(own, ["k"], changed, THERE, 1, {"position": 5}, "b")
     begin(tables(tmp_path, "a"), pa.table({"k": [2]}), 4, "a")
-    found = opened(tables(tmp_path, "a"))
-    assert sorted(map(values, rows_of(found))) == [("a", 2, None), ("b", 1, 9)]
-    assert (found.batch, opened(tables(tmp_path, "b")).number("position")) == (4, 5)
+    loaded = opened(tables(tmp_path, "a"))
+    assert sorted(map(values, rows_of(loaded))) == [("a", 2, None), ("b", 1, 9)]
+    assert (loaded.batch, opened(tables(tmp_path, "b")).number("position")) == (4, 5)
 
 
 def test_of_two_commits_on_one_version_the_second_fails(tmp_path: Path) -> None:

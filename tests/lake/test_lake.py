@@ -40,7 +40,7 @@ def statements_and_keys(lake: Lake) -> tuple[list[Entry], dict[tuple[str, str], 
     """The lineage: what statements did to tables, and the last key of each table."""
     recorded = lake.private.open("_lineage")
     entries = [] if recorded is None else entries_of(recorded.batches())
-    return [one for one in entries if one.kind != EffectKind.KEYED], lake.lineage.keys
+    return [entry for entry in entries if entry.kind != EffectKind.KEYED], lake.lineage.keys
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))
@@ -258,8 +258,8 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
             name = f"changes/{row['schema']}.{row['table']}"
             images[name] += (row["before"] is not None) + (row["after"] is not None)
     assert counts == images
-    assert {f"changes/{'.'.join(name)}" for name in {one.table for one in written.facts}} == images.keys()
-    (file,) = (one for one in files.files if one.table == "damage")
+    assert {f"changes/{'.'.join(name)}" for name in {fact.table for fact in written.facts}} == images.keys()
+    (file,) = (file for file in files.files if file.table == "damage")
     reported = pq.read_table(tmp_path / "damage" / file.path, partitioning=None).to_pylist()
     assert [(row["file"], row["from"]) for row in reported] == [(split.name, one.start) for one in damages]
     assert all(row["from"] < row["to"] <= split.size for row in reported)

@@ -57,10 +57,10 @@ def _name(kind: pa.DataType) -> str:
 
 def test_states_are_right_and_readers_find_all_rows_by_keys_of_all_types(tmp_path: Path) -> None:
     for lake in lakes(tmp_path):
-        found = opened(lake)
+        loaded = opened(lake)
         for name in TABLES:
-            kept = table(found, f"state/k.{name}")
-            wanted = pa.Table.from_pylist(fold(TableChanges(found), ("k", name)), kept.schema)
+            kept = table(loaded, f"state/k.{name}")
+            wanted = pa.Table.from_pylist(fold(TableChanges(loaded), ("k", name)), kept.schema)
             assert rows(kept) == rows(wanted), name
             for folder in (f"changes/k.{name}", f"state/k.{name}"):
                 for reader in (by_dataset, by_filters, by_datafusion):

@@ -26,11 +26,11 @@ def test_a_lake_has_its_dates_to_itself(tmp_path: Path) -> None:
     assert {"log_date_", "_Metadata_"} <= {*names}
     assert [row[name] for name in names] == list(range(len(NAMES)))
     assert row["log_date"] != list(NAMES).index("log_date")
-    assert [one.key for one in written.facts] == [(), tuple(NAMES.values())]
+    assert [fact.key for fact in written.facts] == [(), tuple(NAMES.values())]
 
 
 def test_keys_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> None:
     (source,) = resolve(str(log_with(["a", "A", "b", "A_", "_gtid", "_GTID"], tmp_path)))
     written = write_lake(source, TableFiles(Storage(str(tmp_path / "lake"))), views=["changes"])
     names = ("a", "A_", "b", "A__", "_gtid_", "_GTID__")
-    assert [one.key for one in written.facts] == [(), names]
+    assert [fact.key for fact in written.facts] == [(), names]

@@ -71,11 +71,11 @@ def test_no_file_has_a_masked_value(
     write(ROTATED, tmp_path / "raw", NO_RULES)
     secrets = {one for one in raw if len(one) > 5}
     assert secrets
-    assert all(one in texts_of(tmp_path / "raw") for one in secrets)
+    assert all(secret in texts_of(tmp_path / "raw") for secret in secrets)
     masks = Masks.of(mask=[f"t.a.v={method}"]) if method else Masks.of(exclude=["t.a.v"])
     write(ROTATED, tmp_path / "masked", Rules(masks), around=around)
     texts = texts_of(tmp_path / "masked")
-    assert not [one for one in secrets if one in texts]
+    assert not [secret for secret in secrets if secret in texts]
     for view in ("events", "transactions"):
         kept = "position"
         found, whole = (
@@ -119,7 +119,7 @@ def test_a_key_that_is_masked_is_none(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv(KEY_VARIABLE, "sixteen bytes at least")
     for mask, reasons in (("t.a.id=null", 1), ("t.a.id=hash", 0)):
         written = write(ROTATED, tmp_path / mask, Rules(Masks.of(mask=[mask])))
-        incomplete = {one.table_name: one.reason for part in written for one in part.effects}
+        incomplete = {effect.table_name: effect.reason for part in written for effect in part.effects}
         assert len(incomplete) == reasons
         assert all("its key column id is masked" in one for one in incomplete.values())
 

@@ -59,8 +59,8 @@ def test_rows_say_which_table_they_are_from(size: int, kind: str, tmp_path: Path
 def test_a_snapshot_has_the_columns_too(tmp_path: Path) -> None:
     dump = script(dumped("t", "id int", "(1)"), header=HEADER.replace("Database: d", "Database: s"))
     loaded(dump, tmp_path, rules=SHARED)
-    found = pq.read_table(tmp_path / "snapshot" / "changes" / "s.all")
-    assert found.select(["_schema", "_table", "id"]).to_pylist() == [{"_schema": "s", "_table": "t", "id": 1}]
+    whole = pq.read_table(tmp_path / "snapshot" / "changes" / "s.all")
+    assert whole.select(["_schema", "_table", "id"]).to_pylist() == [{"_schema": "s", "_table": "t", "id": 1}]
 
 
 def test_names_in_full_come_first() -> None:

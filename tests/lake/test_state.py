@@ -34,7 +34,7 @@ from tests.lake.test_truth import _as_5_7_shows
 from tests.rows.truth import OracleTable
 from tests.spark.oracle import server_text
 
-CASES = [one for one in cases() if one.tables() and one.folder.name not in LOST]
+CASES = [case for case in cases() if case.tables() and case.folder.name not in LOST]
 
 OF_FORMATS = [
     *(pytest.param("delta", one, id=one.id) for one in sample(CASES, 12)),
@@ -195,7 +195,7 @@ def test_an_update_of_a_pipeline_that_another_one_has_overtaken(
     with pytest.raises(SourceError, match=r"another pipeline (has written batch|is writing)"):
         Pipeline(job).run(_Stale(when, lambda: run(lake, [path], 3, format=kind)))
     run(lake, [path], 3, format=kind)
-    expected = Counter({repr([("a", str(one)), ("b", "7")]): 1 for one in range(6)})
+    expected = Counter({repr([("a", str(index)), ("b", "7")]): 1 for index in range(6)})
     assert rows(table(opened(lake, kind), "state/s.t")) == expected
 
 
@@ -240,8 +240,8 @@ def test_both_zeros_are_one_key(kind: str, tmp_path: Path) -> None:
         )
         last = _last_images(images.to_batches(), images.schema, ["k"])
         rows = last.select(["k", "v"]).append_column("there ", _adds(last))
-        found = tables.open(name)
-        assert found is not None
-        found.merge(known.schema, ["k"], rows, "there ", batch, {})
-        kept = [str(row) for part in found.batches() for row in part.to_pylist()]
+        stored = tables.open(name)
+        assert stored is not None
+        stored.merge(known.schema, ["k"], rows, "there ", batch, {})
+        kept = [str(row) for part in stored.batches() for row in part.to_pylist()]
         assert sorted(kept) == sorted([str({"k": new, "v": batch + 1}), str({"k": 1.0, "v": 1})])

@@ -26,9 +26,9 @@ def test_a_lake_in_s3_is_that_of_a_disk(ddl_lake: Path) -> None:
         assert len(fill(url, DDL, 15_000)) > 1
         assert fill(url, DDL, 15_000) == []
         assert contents(opened(url)) == contents(opened(ddl_lake))
-        found = changes(url, "t.c").read_all()
-        assert rows(found) == rows(changes(str(ddl_lake), "t.c").read_all())
-        assert found.num_rows > 0
+        table = changes(url, "t.c").read_all()
+        assert rows(table) == rows(changes(str(ddl_lake), "t.c").read_all())
+        assert table.num_rows > 0
 
 
 def test_from_a_store_to_another_folder_of_it() -> None:
@@ -68,9 +68,9 @@ def test_credentials_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert len(fill(url, ROTATED, 3000, storage_options=options, keeps_state=True)) > 1
         assert fill(url, ROTATED, 3000, storage_options=options) == []
         fill(tmp_path / "lake", ROTATED)
-        found = changes(url, "t.a", storage_options=options).read_all()
-        assert rows(found) == rows(changes(str(tmp_path / "lake"), "t.a").read_all())
-        assert found.num_rows > 0
+        table = changes(url, "t.a", storage_options=options).read_all()
+        assert rows(table) == rows(changes(str(tmp_path / "lake"), "t.a").read_all())
+        assert table.num_rows > 0
         for command in ("compact", "vacuum"):
             done = CliRunner().invoke(app, ["lake", command, url, "--storage-options", str(file)])
             assert done.exit_code == 0, done.output

@@ -44,11 +44,11 @@ def busy_log(folder: Path, transactions: int) -> Path:
 
 
 def files(lake: Lake, name: str) -> int:
-    found = lake.tables.open(name)
-    if isinstance(found, DeltaTable):
-        return len(found.handle.file_uris())
-    assert found is not None
-    return len([*found.handle.scan().plan_files()])
+    stored = lake.tables.open(name)
+    if isinstance(stored, DeltaTable):
+        return len(stored.handle.file_uris())
+    assert stored is not None
+    return len([*stored.handle.scan().plan_files()])
 
 
 def everything(folder: Path, kind: str) -> dict[str, Any]:
@@ -76,9 +76,9 @@ def test_many_small_batches_leave_few_files(kind: str, tmp_path: Path) -> None:
 def test_iceberg_tables_say_that_their_rows_are_the_same(tmp_path: Path) -> None:
     """Streaming reads pass over snapshots of this kind."""
     fill(tmp_path / "lake", [busy_log(tmp_path, 10)], _SMALL, format="iceberg", max_files=4)
-    found = opened(tmp_path / "lake", "iceberg").tables.open("changes/s.t")
-    assert found is not None
-    metadata: Any = found.handle.metadata
+    stored = opened(tmp_path / "lake", "iceberg").tables.open("changes/s.t")
+    assert stored is not None
+    metadata: Any = stored.handle.metadata
     kinds = [one.summary.operation.value for one in metadata.snapshots]
     assert set(kinds) == {"append", "replace"}
 
@@ -165,9 +165,9 @@ def test_a_joined_state_keeps_the_limits_of_its_keys(tmp_path: Path) -> None:
         one for one in compact(str(tmp_path / "lake"), target_size=1 << 20) if one.table == "state/s.t"
     )
     assert done.new_files == 1
-    found = opened(tmp_path / "lake").tables.open("state/s.t")
-    assert isinstance(found, DeltaTable)
-    (file,) = pa.table(found.handle.get_add_actions(flatten=True)).to_pylist()
+    stored = opened(tmp_path / "lake").tables.open("state/s.t")
+    assert isinstance(stored, DeltaTable)
+    (file,) = pa.table(stored.handle.get_add_actions(flatten=True)).to_pylist()
     assert (file["min.k"], file["max.k"], file["null_count.k"]) == (0, 7, 0)
 
 

@@ -19,7 +19,7 @@ from tests.lake.reported import LOST, REFUSED, WRONG
 from tests.rows.truth import OracleTable, as_5_7_shows
 from tests.spark.oracle import server_text
 
-CASES = sample([one for one in cases() if one.tables() and one.folder.name not in LOST], 12)
+CASES = sample([case for case in cases() if case.tables() and case.folder.name not in LOST], 12)
 
 Row = dict[str, Any]
 
@@ -76,8 +76,8 @@ def _take(rows: list[Row], wanted: Row, keys: list[str]) -> Row:
         return [repr(row.get(name)) for name in keys or wanted]
 
     looked_for = text(wanted)
-    at = next(at for at, row in enumerate(rows) if text(row) == looked_for)
-    return rows.pop(at)
+    index = next(at for at, row in enumerate(rows) if text(row) == looked_for)
+    return rows.pop(index)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

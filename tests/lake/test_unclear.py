@@ -25,8 +25,8 @@ def log_of(*statements: bytes | str, name: str = "t", variables: bytes = b"") ->
     """A row of `s.t`, statements, and another row of a table."""
     log = TableLog("ab", "a")
     log.insert(1, 1)
-    for one in statements:
-        log.run(one, variables)
+    for statement in statements:
+        log.run(statement, variables)
     log.table = name
     log.insert(2, 2)
     return log

@@ -21,7 +21,7 @@ from tests.lake.test_state import run
 
 LOGS = sorted((Path(__file__).parent / "logs").glob("typed-keys-mysql-9.7.*"))
 
-TABLES = sorted({str(one) for one in bk.read_changes(LOGS).read_all()["table"].to_pylist()})
+TABLES = sorted({str(value) for value in bk.read_changes(LOGS).read_all()["table"].to_pylist()})
 
 #: Counts the rows of a table that a reader finds by a value of a column; None for NULL.
 Reader = Callable[[DeltaTable, str, Any, pa.DataType], int]

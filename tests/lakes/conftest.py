@@ -65,5 +65,5 @@ def documented(lake: Path) -> dict[str, str]:
     text = block("SparkSession.builder").replace("/mnt/lake", str(lake))
     before, _, builder = text.partition("spark = (")
     exec(re.sub(r"^(from|import) .*$", "", before, flags=re.MULTILINE), names)
-    found = re.findall(r'\.config\("([\w.]+)", (.+)\)\n', builder)
-    return {name: str(eval(value, names)) for name, value in found}
+    matches = re.findall(r'\.config\("([\w.]+)", (.+)\)\n', builder)
+    return {name: str(eval(value, names)) for name, value in matches}

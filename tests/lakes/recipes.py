@@ -59,7 +59,7 @@ def of_lake(
 ) -> Counter[tuple[str | None, ...]]:
     """The rows of a table in the lake, as the server writes them."""
     (oracle,) = (one for one in map(OracleTable.of, Case(folder).tables()) if one.name[1] == table)
-    chosen = [one for one in oracle.columns if not columns or one.name in columns]
+    chosen = [column for column in oracle.columns if not columns or column.name in columns]
     names = [column.name for column in chosen]
     assert sorted(frame.columns) == sorted(names)
     rows: list[Any] = frame.select(*names).collect()
@@ -75,7 +75,7 @@ class Emptied(NamedTuple):
     @classmethod
     def of_workload(cls) -> Emptied:
         texts = bk.read_events(WORKLOAD, event_type="QUERY_EVENT").read_all().to_pylist()
-        (event,) = (one for one in texts if "TRUNCATE TABLE orders" in one["info"])
+        (event,) = (text for text in texts if "TRUNCATE TABLE orders" in text["info"])
         start = {"file": Path(event["file"]).name, "position": event["end_position"]}
         # The log names no columns, and nothing before the start is read.
         ddl = (

@@ -89,9 +89,9 @@ def test_tables_of_a_pipeline(connected: SparkSession, tmp_path: Path) -> None:
         for path in paths:
             shutil.copy(WORKLOAD / path, logs)
         run(connected, text, tmp_path / "storage")
-    found = connected.table("lake.shop.orders")
-    added = [name for name in found.columns if name.startswith("__spark_autocdc")]
-    assert of_lake(found.drop(*added), "orders") == of_server("orders")
+    table = connected.table("lake.shop.orders")
+    added = [name for name in table.columns if name.startswith("__spark_autocdc")]
+    assert of_lake(table.drop(*added), "orders") == of_server("orders")
 
 
 def run(spark: SparkSession, text: str, storage: Path) -> None:

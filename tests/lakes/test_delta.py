@@ -24,7 +24,7 @@ def test_spark_reads_the_tables_of_a_lake(spark: SparkSession, tmp_path: Path) -
     assert events.count() == expected.num_rows
     (day,) = {str(one)[:10] for one in expected["timestamp"].to_pylist()[:1]}
     assert events.where(f"log_date = '{day}'").count() == sum(
-        str(one)[:10] == day for one in expected["timestamp"].to_pylist()
+        str(time)[:10] == day for time in expected["timestamp"].to_pylist()
     )
     changes = spark.read.format("delta").load(str(tmp_path / "changes" / "t.orders"))
     assert changes.count() == bk.read_changes(WORKLOAD, table="t.orders").read_all().num_rows

@@ -39,10 +39,10 @@ def programs(section: str, names: dict[str, str]) -> str:
 def contents() -> dict[int, str]:
     """The rows of the table by key."""
     rows: dict[int, str] = {}
-    for one in bk.read_changes(LOGS, table="t.a").read_all().to_pylist():
-        rows.pop(one["id"], None)
-        if one["_change_type"] in ("insert", "update_postimage"):
-            rows[one["id"]] = one["v"]
+    for row in bk.read_changes(LOGS, table="t.a").read_all().to_pylist():
+        rows.pop(row["id"], None)
+        if row["_change_type"] in ("insert", "update_postimage"):
+            rows[row["id"]] = row["v"]
     return rows
 
 

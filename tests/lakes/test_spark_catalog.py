@@ -63,8 +63,8 @@ def test_the_command(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Mo
     done = CliRunner().invoke(app, ["pipeline", *options, str(log.write(tmp_path))])
     assert done.exit_code == 0, done.output
     assert done.output.count("batch ") > 1
-    found = spark.table("spark_catalog.s_state.c").collect()
-    assert sorted((row.id, row.x) for row in found) == [(1, 10), (2, 20)]
+    rows = spark.table("spark_catalog.s_state.c").collect()
+    assert sorted((row.id, row.x) for row in rows) == [(1, 10), (2, 20)]
     assert spark.table("s.c").where("_change_type = 'insert'").count() == 2
 
 

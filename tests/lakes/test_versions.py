@@ -19,20 +19,20 @@ pytestmark = pytest.mark.lakes
 
 def test_versions_end_where_the_next_begins_and_open_ones_are_the_state(tmp_path: Path) -> None:
     run(tmp_path, WORKLOAD, 1 << 14)
-    (name,) = (one.name for one in (tmp_path / "state").glob("*.orders*"))
+    (name,) = (path.name for path in (tmp_path / "state").glob("*.orders*"))
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/spark.md").read_text(), re.DOTALL)
-    (recipe,) = (one for one in blocks if "valid_to" in one)
+    (recipe,) = (block for block in blocks if "valid_to" in block)
     names: dict[str, Any] = {}
     exec(recipe.replace("/mnt/lake", str(tmp_path)).replace("shop.orders", name), names)
     versions = names["versions"].to_arrow_table().to_pylist()
 
-    added = [one for one in changes(str(tmp_path), name).read_all().to_pylist() if is_added(one)]
+    added = [row for row in changes(str(tmp_path), name).read_all().to_pylist() if is_added(row)]
     assert sorted(one["_sequence"] for one in versions) == sorted(one["_sequence"] for one in added)
     kept = opened(tmp_path).tables.open(f"state/{name}")
     assert kept is not None
     rows = [row for batch in kept.batches() for row in batch.to_pylist()]
     columns = [column for column in rows[0] if not column.startswith("_")]
-    current = [one for one in versions if one["valid_to"] is None]
+    current = [version for version in versions if version["valid_to"] is None]
     assert len(current) < len(versions)
     assert as_texts(current, columns) == as_texts(rows, columns)
     by_key: dict[Any, list[dict[str, Any]]] = {}

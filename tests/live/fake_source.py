@@ -27,7 +27,7 @@ TORN = b"\xff\xd4\x04#HY000binlog truncated in the middle of event; consider out
 
 def packet(payload: bytes, sequence: int) -> bytes:
     """A message in wire format: in several packets if it is long."""
-    parts = [payload[at : at + MAX_PAYLOAD] for at in range(0, len(payload) + 1, MAX_PAYLOAD)]
+    parts = [payload[index : index + MAX_PAYLOAD] for index in range(0, len(payload) + 1, MAX_PAYLOAD)]
     return b"".join(
         len(part).to_bytes(3, "little") + bytes([(sequence + number) % 256]) + part
         for number, part in enumerate(parts)
@@ -52,8 +52,8 @@ def rotate(name: str, position: int, *, is_checksummed: bool) -> bytes:
 
 
 def patched(raw: bytes, field: str, value: int, width: int) -> bytes:
-    at = header_offset(field)
-    return raw[:at] + value.to_bytes(width, "little") + raw[at + width :]
+    offset = header_offset(field)
+    return raw[:offset] + value.to_bytes(width, "little") + raw[offset + width :]
 
 
 class Source:

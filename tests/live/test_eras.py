@@ -185,7 +185,7 @@ def test_a_spool_loses_the_logs_of_eras_that_were_read(first: Source, second: So
     ):
         spool.note("one", log)
         assert trim(spool) == left
-        paths = [one.path or "" for one in resolve(str(spool.folder))]
+        paths = [log.path or "" for log in resolve(str(spool.folder))]
         assert {os.path.relpath(path, spool.folder) for path in paths} == left
 
 

@@ -80,7 +80,7 @@ class FakeSession:
 def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     monkeypatch.setenv(KEY_VARIABLE, "sixteen bytes at least")
     changes = bk.read_changes(ROTATED, table="t.a").read_all().to_pylist()
-    found = [one for one in changes if one["_change_type"] == "insert"]
+    found = [change for change in changes if change["_change_type"] == "insert"]
     FakeSession.rows = [(str(one["id"]), one["v"].encode()) for one in found]
     FakeSession.queries = []
     monkeypatch.setattr(snapshots, "ServerSession", FakeSession)

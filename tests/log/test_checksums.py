@@ -62,14 +62,14 @@ def test_each_damaged_event_is_named(seed: int) -> None:
 
 def test_any_single_bit_of_a_run_is_found() -> None:
     data, frames = log_of([30, 45, 60, 30])
-    for at in range(7, 7 + 165):
+    for index in range(7, 7 + 165):
         for bit in range(8):
             frames.checksums[:] = PENDING
-            data[at] ^= 1 << bit
+            data[index] ^= 1 << bit
             checksums.settle(data, frames)
-            row = np.searchsorted(frames.starts, at, side="right") - 1
+            row = np.searchsorted(frames.starts, index, side="right") - 1
             assert np.flatnonzero(frames.checksums == BAD).tolist() == [row]
-            data[at] ^= 1 << bit
+            data[index] ^= 1 << bit
 
 
 def test_only_pending_checksums_are_computed() -> None:

@@ -103,7 +103,7 @@ def test_rows_directly_after_a_statement(text: bytes) -> None:
     changes = next(one for one in transactions if EventType.write_rows_event in [raw[TYPE_AT] for raw in one])
     log = LogMaker(layout)
     log.add_all([head[0], changes[0], statement(text, layout), *changes[-3:]])
-    gtids = [one.gtid for one in bk.open(bytes(log.data))]
+    gtids = [event.gtid for event in bk.open(bytes(log.data))]
     assert (gtids[-2] is None) == (text != b"FLUSH LOGS")
     assert listed(bytes(log.data), 1 << 22) == gtids
     assert {row.gtid for row in bk.read_rows(bytes(log.data))} == {gtids[-2]}
@@ -127,7 +127,7 @@ def test_any_event_after_a_statement(text: bytes, after: str, is_begun: bool) ->
     log.add_all([head[0], *changes[: 1 + is_begun]])
     log.add_all(statement(one, layout) for one in (text, *follow.get(after, [])))
     log.add_all(changes[-3:])
-    gtids = [one.gtid for one in bk.open(bytes(log.data))]
+    gtids = [event.gtid for event in bk.open(bytes(log.data))]
     assert listed(bytes(log.data), 1 << 22) == listed(bytes(log.data), 300) == gtids
 
 

@@ -103,7 +103,7 @@ def test_layouts_reach_what_the_columns_live_on(kind: EventType, path: str) -> N
 
 def test_structures_that_layouts_pass_over_are_known() -> None:
     """What `validator` does about each of them depends on what they need besides their own bytes."""
-    found = {
+    paths = {
         field.path
         for layout in BODIES.values()
         if layout.complete
@@ -111,4 +111,4 @@ def test_structures_that_layouts_pass_over_are_known() -> None:
         if getattr(field, "is_structure", False) and not getattr(field, "walk", None)
     }
     in_context = {"compressed_images", "compressed_query.deflated", "value"}
-    assert found == in_context | set(ALONE)
+    assert paths == in_context | set(ALONE)

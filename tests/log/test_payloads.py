@@ -65,7 +65,7 @@ def test_a_damaged_payload_among_others_is_reported_after_earlier_events() -> No
 
     def read() -> None:
         for one in expand(block):
-            found.extend((int(one.positions[at]), one.raw(at)) for at in range(len(one)))
+            found.extend((int(one.positions[index]), one.raw(index)) for index in range(len(one)))
 
     with pytest.raises(BinlogError) as caught:
         read()

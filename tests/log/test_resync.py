@@ -26,8 +26,8 @@ def header(size: int, next_position: int) -> bytes:
     data = bytearray(header_length(4))
     data[header_offset("type_code")] = EventType.write_rows_event
     for name, value in (("len_event", size), ("next_position", next_position)):
-        at = header_offset(name)
-        data[at : at + 4] = value.to_bytes(4, "little")
+        offset = header_offset(name)
+        data[offset : offset + 4] = value.to_bytes(4, "little")
     return bytes(data)
 
 
@@ -52,10 +52,10 @@ def test_headers_that_lie_cost_no_more_than_their_bytes(kind: str, how: str) -> 
     data, start, after = damaged_log(kind, 200_000)
     search = Search(io.BytesIO(data))
     if how == "shifted":
-        found = search.shifted_event(start, LAYOUT)
+        event = search.shifted_event(start, LAYOUT)
     else:
-        found = search.event(start, LAYOUT, has_own_positions=how == "event")
-    assert found == after
+        event = search.event(start, LAYOUT, has_own_positions=how == "event")
+    assert event == after
     assert search.crc32s.summed < _MOST * len(data)
 
 
@@ -85,7 +85,7 @@ def test_a_log_of_many_damages_is_searched_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(RandomAccess, "part", noted)
     search = Search(io.BytesIO(data))
-    assert {search.event(at, LAYOUT) for at in range(start, len(data), 100)} == {None}
+    assert {search.event(index, LAYOUT) for index in range(start, len(data), 100)} == {None}
     assert sum(looked) < 2 * len(data) + (64 << 10)
 
 
@@ -123,5 +123,5 @@ def test_streams_of_all_kinds_give_the_same(tmp_path: Path, *, has_own_positions
     path.write_bytes(data)
     for stream in (io.BytesIO(data), path.open("rb"), Far(io.FileIO(path))):
         with stream:
-            found = Search(stream).event(start, LAYOUT, has_own_positions=has_own_positions)
-            assert found == after
+            event = Search(stream).event(start, LAYOUT, has_own_positions=has_own_positions)
+            assert event == after

@@ -103,8 +103,8 @@ def reports(paths: Any, threads: int, **options: Any) -> Iterator[Any]:
 
 
 def stats_of(paths: Any, threads: int, **options: Any) -> Any:
-    found = bk.stats(paths, threads=threads, **options)
-    return found.to_object(), str(found.error)
+    stats = bk.stats(paths, threads=threads, **options)
+    return stats.to_object(), str(stats.error)
 
 
 VIEWS: dict[str, Any] = {
@@ -164,7 +164,7 @@ def test_the_end_is_found_before_the_last_blocks_are_checked(
 
     monkeypatch.setattr(_Scan, "_take", slowly)
     whole = in_pieces(4)
-    pieces = [one.position for one in bk.open(whole) if one.type == "PARTIAL_ROW_DATA_EVENT"]
+    pieces = [event.position for event in bk.open(whole) if event.type == "PARTIAL_ROW_DATA_EVENT"]
     for data, is_whole in ((whole, True), (whole[: pieces[-1]], False)):
         path = tmp_path / "binlog.000001"
         path.write_bytes(data)

@@ -37,7 +37,7 @@ def walked(name: str, structures: list[bytes], mode: str) -> tuple[list[bool], A
     """Which structures a walk accepts, and what it records."""
     walk, slots = function(name, mode)
     data = np.frombuffer(b"".join(structures) + bytes(ROOM), dtype=np.uint8)
-    sizes = np.array([len(one) for one in structures], dtype=np.int64)
+    sizes = np.array([len(structure) for structure in structures], dtype=np.int64)
     ends = np.cumsum(sizes)
     out, follows = np.zeros((len(sizes), slots), dtype=np.int64), np.empty(len(sizes), dtype=np.bool_)
     walk(data, ends - sizes, ends, out, follows)
@@ -117,7 +117,7 @@ def test_status_variables_whole_truncated_and_with_trailing_bytes(mode: str) -> 
     longer = [one + bytes(1) for one in MADE] + [one + b"\x0c\x05x" for one in MADE]
     structures = [*MADE, *cut, *longer, b"".join(MADE)]
     follows, _ = walked("query_status_vars", structures, mode)
-    assert follows == [is_read(QueryStatusVars, one) for one in structures]
+    assert follows == [is_read(QueryStatusVars, structure) for structure in structures]
     assert not all(follows)
 
 
@@ -133,7 +133,7 @@ def test_status_variables_of_changed_bytes(mode: str) -> None:
             )
         structures.append(bytes(changed))
     follows, _ = walked("query_status_vars", structures, mode)
-    assert follows == [is_read(QueryStatusVars, one) for one in structures]
+    assert follows == [is_read(QueryStatusVars, structure) for structure in structures]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -254,7 +254,7 @@ def test_tagged_gtids_cut_and_changed(mode: str) -> None:
         changed[dice.randrange(len(changed))] = dice.choice((0, 1, 14, 20, 22, 127, 255, dice.randrange(256)))
         structures.append(bytes(changed))
     follows, _ = walked("gtid_tagged_event_field_list", structures, mode)
-    wanted = [is_read(read_tagged, one) for one in structures]
+    wanted = [is_read(read_tagged, structure) for structure in structures]
     for structure, follow, want in zip(structures, follows, wanted, strict=True):
         # What is beyond 63 bits is left to the reader.
         assert follow == want or (want and b"\xff" in structure), structure.hex()

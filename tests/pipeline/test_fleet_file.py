@@ -110,11 +110,11 @@ def test_each_source_has_its_folders(tmp_path: Path) -> None:
         found = context(tmp_path, text, "--into", into)
         with found:
             jobs = _jobs(found)
-        assert [(one.source, one.lake, one.work) for one in jobs] == [
+        assert [(job.source, job.lake, job.work) for job in jobs] == [
             (name, str(folder), str(place)) for name, folder, place in zip("ab", folders, work, strict=True)
         ]
         assert jobs[1].following.paths == (str(work[1] / "spool"),)
-        assert [one.is_shared for one in jobs] == [into == "one"] * 2
+        assert [job.is_shared for job in jobs] == [into == "one"] * 2
 
 
 def test_all_lakes_have_the_credentials_of_the_file(tmp_path: Path) -> None:

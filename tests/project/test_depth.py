@@ -26,9 +26,9 @@ _LOG = case("mysql-9.7", "mixed").logs[0]
 
 def chain(way: str) -> list[str]:
     """The calls that the document lists for a way, from the page to the kernel."""
-    found = re.search(rf"^{way} +(\S+(?: → \S+)+)$", _DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None
-    return found[1].split(" → ")
+    match = re.search(rf"^{way} +(\S+(?: → \S+)+)$", _DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert match is not None
+    return match[1].split(" → ")
 
 
 class _Spy:

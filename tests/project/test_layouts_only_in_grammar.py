@@ -179,14 +179,14 @@ def test_handwritten_code_restates_no_layout() -> None:
     found = [
         f"{place}: {code}"
         for place, code in everything()
-        if not any(is_reason_for(one, place) for one in REASONS)
+        if not any(is_reason_for(reason, place) for reason in REASONS)
     ]
     assert found == [], "take it from the grammar: masks, layouts, or a decoder (tools/generate/decoders.py)"
 
 
 def test_every_reason_is_needed() -> None:
     offsets = {place for place, _ in everything()}
-    assert [one for one in REASONS if not any(is_reason_for(one, place) for place in offsets)] == []
+    assert [reason for reason in REASONS if not any(is_reason_for(reason, place) for place in offsets)] == []
 
 
 @pytest.mark.parametrize(

@@ -320,8 +320,8 @@ def test_nothing_is_taken_back_of_a_damaged_log(tmp_path: Path) -> None:
 
 def cut_before_commit(path: Path, folder: Path) -> Path:
     target = folder / "binlog.000001"
-    at = next(event.position for event in bk.open(path) if event.type == "XID_EVENT")
-    target.write_bytes(path.read_bytes()[:at])
+    position = next(event.position for event in bk.open(path) if event.type == "XID_EVENT")
+    target.write_bytes(path.read_bytes()[:position])
     return target
 
 
@@ -338,8 +338,8 @@ def test_a_transaction_without_an_end(tmp_path: Path) -> None:
 
 
 def test_a_stop_inside_a_transaction_truncates_it() -> None:
-    at = next(event.position for event in bk.open(MIXED) if event.type == "XID_EVENT")
-    assert "COMMIT;" not in sql(MIXED, filters={"stop_position": at})
+    position = next(event.position for event in bk.open(MIXED) if event.type == "XID_EVENT")
+    assert "COMMIT;" not in sql(MIXED, filters={"stop_position": position})
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-10.11"])

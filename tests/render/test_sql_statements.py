@@ -71,14 +71,14 @@ def test_no_literal_is_in_the_character_set_of_a_connection_of_the_log(
 ) -> None:
     monkeypatch.setitem(COLLATIONS, "gbk", collation)
     lines = script(Logged(b"CREATE TABLE t (a INT)", charset="gbk")).split("\n")
-    at = next(number for number, line in enumerate(lines) if f"collation_connection = {collation}" in line)
-    assert lines[at + 1 : at + 3] == ["CREATE TABLE t (a INT);", "SET NAMES utf8mb4;"]
+    index = next(number for number, line in enumerate(lines) if f"collation_connection = {collation}" in line)
+    assert lines[index + 1 : index + 3] == ["CREATE TABLE t (a INT);", "SET NAMES utf8mb4;"]
 
 
 def test_the_mode_is_set_by_itself_and_the_statement_runs_only_if_all_settings_were_taken() -> None:
     lines = script(Logged(b"CREATE TABLE t (a INT)", NO_BACKSLASH_ESCAPES, schema=b"d")).split("\n")
-    at = lines.index("CREATE TABLE t (a INT);")
-    guard, use, mode, settings = lines[at - 4 : at]
+    index = lines.index("CREATE TABLE t (a INT);")
+    guard, use, mode, settings = lines[index - 4 : index]
     assert guard.startswith("SET @binlog_kaitai_before = @binlog_kaitai_ok, @binlog_kaitai_ok = NULL, ")
     assert (
         "/*!50720 , @@session.transaction_read_only = 1 */ /*M!100000 , @@session.tx_read_only = 1 */"

@@ -38,12 +38,12 @@ def read_printed(text: str) -> Iterator[Printed]:
     """The rows in what a server's client printed."""
     row: Printed | None = None
     for line in text.split("\n"):
-        if found := _HEAD.match(line):
+        if match := _HEAD.match(line):
             if row is not None:
                 yield row
             # `VALUES ()` follows a row whose image has no column.
-            images: list[dict[int, str]] = [{}] if found[4] else []
-            row = Printed(found[1].split()[0], f"{found[2]}.{found[3]}".replace("``", "`"), images)
+            images: list[dict[int, str]] = [{}] if match[4] else []
+            row = Printed(match[1].split()[0], f"{match[2]}.{match[3]}".replace("``", "`"), images)
         elif row is not None and line in ("### SET", "### WHERE"):
             row.images.append({})
         elif row is not None and row.images and (cell := _CELL.match(line)):
@@ -61,8 +61,8 @@ def unprinted_tables(text: str) -> set[str]:
 def _with_headers(text: str) -> Iterator[tuple[str, str]]:
     head = ""
     for line in text.split("\n"):
-        if found := _HEAD.match(line):
-            head = f"{found[2]}.{found[3]}"
+        if match := _HEAD.match(line):
+            head = f"{match[2]}.{match[3]}"
         yield head, line
 
 

@@ -45,8 +45,8 @@ def rows_events() -> tuple[ParsedEvent, ...]:
 def changed(event: ParsedEvent, raw: bytes) -> ParsedEvent:
     other = copy.copy(event)
     other.__dict__.pop("parsed", None)
-    at = header_offset("len_event")
-    other.raw = raw[:at] + len(raw).to_bytes(4, "little") + raw[at + 4 :]
+    offset = header_offset("len_event")
+    other.raw = raw[:offset] + len(raw).to_bytes(4, "little") + raw[offset + 4 :]
     return other
 
 

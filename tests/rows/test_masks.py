@@ -35,7 +35,7 @@ def read(table: str, masks: Masks, paths: Any = NAMED.logs) -> pa.Table:
     """The changes of a table, masked; the schema is that of its first definition."""
     chosen = Filters.of(table=table)
     tables = [one for page in RowsPages(paths, chosen) for one, _ in page.runs() if isinstance(one, Table)]
-    schema = masks.schema([one.schema for one in tables], table_schema(tables[0]))
+    schema = masks.schema([table.schema for table in tables], table_schema(tables[0]))
     batches = typed_batches(RowsPages(paths, chosen), schema, "null", masks=masks)
     return pa.Table.from_batches(batches, schema)
 
@@ -71,12 +71,12 @@ def test_no_value_remains(table: str) -> None:
 
 def test_what_is_hashed_is_the_text_of_the_value() -> None:
     raw, found = plain("t.ints"), read("t.ints", Masks.of(mask=["t.ints.id|b=hash", "t.ints.i=sha256"]))
-    assert found["id"].to_pylist() == [with_key(str(one).encode()) for one in raw["id"].to_pylist()]
-    texts = [None if one is None else str(one).encode() for one in raw["i"].to_pylist()]
-    assert found["i"].to_pylist() == [one and hashlib.sha256(one).hexdigest() for one in texts]
+    assert found["id"].to_pylist() == [with_key(str(value).encode()) for value in raw["id"].to_pylist()]
+    texts = [None if value is None else str(value).encode() for value in raw["i"].to_pylist()]
+    assert found["i"].to_pylist() == [text and hashlib.sha256(text).hexdigest() for text in texts]
     raw, found = plain("t.strs"), read("t.strs", Masks.of(mask=["T.STRS.C10|Bin5=hash"]))
-    digests = [None if one is None else with_key(one.encode()) for one in raw["c10"].to_pylist()]
-    data = [None if one is None else with_key(one) for one in raw["bin5"].to_pylist()]
+    digests = [None if value is None else with_key(value.encode()) for value in raw["c10"].to_pylist()]
+    data = [None if value is None else with_key(value) for value in raw["bin5"].to_pylist()]
     assert (found["c10"].to_pylist(), found["bin5"].to_pylist()) == (digests, data)
 
 
@@ -85,7 +85,7 @@ def test_truncated_and_left_out() -> None:
     raw, found = plain("t.strs"), read("t.strs", Masks.of(exclude=["t.strs.c1*"], mask=rules))
     assert [name for name in raw.column_names if name not in found.column_names] == ["c1", "c10"]
     for name, length in (("v3000", 2), ("bin5", 3)):
-        assert found[name].to_pylist() == [one and one[:length] for one in raw[name].to_pylist()]
+        assert found[name].to_pylist() == [value and value[:length] for value in raw[name].to_pylist()]
     kept = read("t.strs", Masks.of(include=["t.strs.id|c63"], exclude=["*.*.c63"]))
     assert [name for name in kept.column_names if not name.startswith("_")] == ["id"]
     with pytest.raises(bk.UsageError, match=r"t\.ints, column i: truncate is for text and binary columns"):

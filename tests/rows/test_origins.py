@@ -136,9 +136,9 @@ def with_wrong_decimal(path: Path, position: int) -> bytes:
     for event in bk.open(path):
         if event.position == position:
             break
-    for at in range(event.end_position - 5, position, -1):
+    for index in range(event.end_position - 5, position, -1):
         data = bytearray(path.read_bytes())
-        data[at] ^= 0xFF
+        data[index] ^= 0xFF
         try:
             for one in bk.open(bytes(data[: event.end_position]), verify_checksums=False):
                 if one.position == position:

@@ -34,10 +34,10 @@ def test_places_are_those_of_the_event(name: str, mode: str, monkeypatch: pytest
         for field, value in (("timestamp", seconds), ("server_id", server)):
             at = number * size + header_offset(field)
             data[at : at + 4] = value.to_bytes(4, "little")
-    starts, latest = np.arange(len(events)) * size, np.array([one[3] for one in events], dtype=np.int64)
+    starts, latest = np.arange(len(events)) * size, np.array([event[3] for event in events], dtype=np.int64)
     numbers = np.arange(len(events))
     array = np.frombuffer(bytes(data), dtype=np.uint8)
-    of_rows = np.repeat(numbers, [one[0] for one in events])
+    of_rows = np.repeat(numbers, [event[0] for event in events])
     places = Places.of(of_rows, PlacedEvents(numbers, array, starts, starts + 100, latest, TIMES))
 
     def column(values: list[int]) -> list[int]:
@@ -45,11 +45,11 @@ def test_places_are_those_of_the_event(name: str, mode: str, monkeypatch: pytest
         by_row = [values[event] for event in of_rows.tolist()]
         return by_row if len(set(by_row)) > 1 else by_row[:1]
 
-    times = [one[2] * 1_000_000 for one in events]
-    own = [int(TIMES[one[3]]) for one in events]
+    times = [event[2] * 1_000_000 for event in events]
+    own = [int(TIMES[event[3]]) for event in events]
     commits = [time if commit < 0 else commit for time, commit in zip(times, own, strict=True)]
     assert places.positions.tolist() == [100 + event * size for event in of_rows.tolist()]
-    assert places.servers.tolist() == column([one[1] for one in events])
+    assert places.servers.tolist() == column([event[1] for event in events])
     assert places.timestamps.tolist() == column(times)
     assert places.commits.tolist() == column(commits)
     assert [int(places.choices[index]) for index in places.gtids] == [events[event][3] for event in of_rows]

@@ -224,7 +224,7 @@ def test_a_transaction_with_a_gtid(server: str, block_size: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bk.RolledBackWarning)
             batches = list(json_batches(RowsPages(bytes(log.data), Filters(), block_size=block_size)))
-        return [(one["before"], one["after"]) for batch in batches for one in batch.to_pylist()]
+        return [(row["before"], row["after"]) for batch in batches for row in batch.to_pylist()]
 
     assert images(statement(ROLLBACK, layout)) == images()
     assert len(images(statement(XID, layout))) > len(images())

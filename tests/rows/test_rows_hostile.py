@@ -37,8 +37,8 @@ _ROWS = (
 def mutated(raw: bytes, chance: random.Random) -> bytes:
     data = bytearray(raw)
     for _ in range(chance.choice((1, 1, 2, 8))):
-        at = chance.randrange(19, len(data))
-        data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFC, 0xFF, chance.randrange(256)))
+        place = chance.randrange(19, len(data))
+        data[place] = chance.choice((0, 1, 0x7F, 0x80, 0xFC, 0xFF, chance.randrange(256)))
     return bytes(data)
 
 
@@ -72,10 +72,10 @@ def _up_to(events: list[bk.Event], target: int, chance: random.Random) -> list[b
 
 def _documents() -> list[tuple[TableMapEvent, Schema, int, bytes]]:
     found = []
-    for one in cases("mysql-9.7"):
-        if one.folder.name not in ("types_full", "json_partial"):
+    for sample in cases("mysql-9.7"):
+        if sample.folder.name not in ("types_full", "json_partial"):
             continue
-        for event in bk.open(one.logs[0]):
+        for event in bk.open(sample.logs[0]):
             if event.table_map is None or not getattr(event.body, "rows", None):
                 continue
             schema = Schema.of(event.table_map)
@@ -148,8 +148,8 @@ def test_a_name_of_a_column_that_is_no_text_is_escaped(tmp_path: Path) -> None:
     maker.add_all(groups[0])
     maker.add(row_event(EventType.table_map_event, table_map_bytes([1], optional=field(4, b"\x02a\xff"))))
     maker.add(row_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff 00 05")))
-    found = bk.read_changes(maker.write(tmp_path / "binlog.000001"), table="s.t").read_all()
-    assert found["a\\udcff"].to_pylist() == [5]
+    table = bk.read_changes(maker.write(tmp_path / "binlog.000001"), table="s.t").read_all()
+    assert table["a\\udcff"].to_pylist() == [5]
 
 
 def test_extra_data_that_cannot_be_read_is_refused_as_the_reader_refuses_it(tmp_path: Any) -> None:

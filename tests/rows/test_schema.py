@@ -52,15 +52,15 @@ def test_the_log_goes_first() -> None:
     optional = field(1, "00") + field(2, "21") + field(4, "0178 0179")
     definition = Definition((Defined("int unsigned", "id", None, True), Defined("text", "t", "latin1")))
     schema = Schema.of(table_map([INT, VARCHAR], "0a00", optional), definition)
-    assert [(one.name, one.is_unsigned, one.charset) for one in schema.columns] == [
+    assert [(column.name, column.is_unsigned, column.charset) for column in schema.columns] == [
         ("x", False, None),
         ("y", None, "utf8mb3"),
     ]
 
 
-@pytest.mark.parametrize("field_name", [one.name for one in dataclasses.fields(ColumnDefinition)])
+@pytest.mark.parametrize("field_name", [field.name for field in dataclasses.fields(ColumnDefinition)])
 def test_columns_are_shared_only_by_definitions_that_agree(field_name: str) -> None:
-    of_column = {one.name for one in dataclasses.fields(Column)}
+    of_column = {field.name for field in dataclasses.fields(Column)}
     known = ColumnDefinition("a", "varchar(10)", "varchar", has_on_update=False)
     change: Any = {field_name: {"arguments": ("9",), "members": ("m",)}.get(field_name, "x")}
     other = dataclasses.replace(known, **change)
@@ -93,7 +93,7 @@ def test_vectors_count_among_the_strings(lists: bytes) -> None:
 def test_a_key_that_mysql_made_is_known_without_names() -> None:
     schema = Schema.of(with_generated_key())
     assert schema.primary_key == (0,)
-    assert [(one.name, one.is_visible, one.is_primary_key) for one in schema.columns] == [
+    assert [(column.name, column.is_visible, column.is_primary_key) for column in schema.columns] == [
         ("c1", False, True),
         ("c2", None, False),
     ]
@@ -109,7 +109,7 @@ def test_two_columns_of_one_name() -> None:
         Schema.of(table_map([INT, INT], "", field(4, "0178 0178")))
 
 
-METADATA = [one for one in corpus_files.cases() if "metadata" in one.folder.name and one.tables()]
+METADATA = [case for case in corpus_files.cases() if "metadata" in case.folder.name and case.tables()]
 
 
 @pytest.mark.parametrize("case", METADATA, ids=lambda case: case.id)

@@ -43,11 +43,11 @@ def test_numbers_of_any_length_compare_as_numbers() -> None:
     assert texts[0] == "10.11.14.10.1"
     assert texts[3] == "10.11.14.210.1"
     assert texts[10] == "10.11.14.B10000000000.1"
-    by_position = [texts_of([0], position=one)[0] for one in numbers]
+    by_position = [texts_of([0], position=number)[0] for number in numbers]
     assert by_position == sorted(by_position)
-    by_log = [texts_of([0], f"binlog.{one:06}")[0] for one in numbers]
+    by_log = [texts_of([0], f"binlog.{number:06}")[0] for number in numbers]
     assert by_log == sorted(by_log)
-    by_era = [texts_of([0], era=one)[0] for one in numbers]
+    by_era = [texts_of([0], era=number)[0] for number in numbers]
     assert by_era == sorted(by_era)
 
 
@@ -136,7 +136,7 @@ def test_splits_have_the_same_sequences() -> None:
     log = PACKED.logs[0]
     whole = bk.read_changes(log, columns=COLUMNS).read_all()["_sequence"].to_pylist()
     batches = [batch for split in plan(str(log), 500) for batch in read_split(split, "changes")]
-    assert [one for batch in batches for one in batch["_sequence"].to_pylist()] == whole
+    assert [value for batch in batches for value in batch["_sequence"].to_pylist()] == whole
 
 
 @pytest.mark.parametrize(

@@ -146,21 +146,21 @@ class Store:
         return Schema.of(event.table_map, definition, is_mariadb=is_mariadb(event.layout))
 
     def _statement(self, schema: str, text: str) -> None:
-        if found := _XA.match(text):
-            verb, xid = found[1].upper(), _xid(found[2], found[3], found[4])
+        if match := _XA.match(text):
+            verb, xid = match[1].upper(), _xid(match[2], match[3], match[4])
             if verb == "START":
                 self._start(xid)
             elif verb in ("COMMIT", "ROLLBACK"):
                 self._finish(xid, is_commit=verb == "COMMIT")
-        elif found := _SAVEPOINT.match(text):
-            if found[1].upper() == "SAVEPOINT":
-                self._savepoints[found[2]] = copy.deepcopy(self.tables)
+        elif match := _SAVEPOINT.match(text):
+            if match[1].upper() == "SAVEPOINT":
+                self._savepoints[match[2]] = copy.deepcopy(self.tables)
             else:
-                self.tables = copy.deepcopy(self._savepoints[found[2]])
-        elif found := _DDL.match(text):
-            for name in self._names(schema, found[2]):
+                self.tables = copy.deepcopy(self._savepoints[match[2]])
+        elif match := _DDL.match(text):
+            for name in self._names(schema, match[2]):
                 self.tables.pop(name, None)
-                if found[1].upper() in ("ALTER", "RENAME"):
+                if match[1].upper() in ("ALTER", "RENAME"):
                     self.incomplete[name] = text[:60]
         elif _WRITES.match(text):
             for name in self._names(schema, text):
@@ -195,7 +195,7 @@ class Store:
             rows.append(after)
             return
         found = next(
-            (one for one in rows if all(one.get(key) == value for key, value in before.items())), None
+            (row for row in rows if all(row.get(key) == value for key, value in before.items())), None
         )
         if found is None:
             raise AssertionError(f"{schema.full_name} has no row {before}")
@@ -227,10 +227,10 @@ def server_text(value: Any, column: Column) -> str | None:
         return "0x" + value.encode().hex()
     if isinstance(value, list):  # a vector
         return "0x" + struct.pack(f"<{len(value)}f", *value).hex()
-    if (found := _DIGITS.match(kind)) and isinstance(value, float):
-        return f"{value:.{found[1]}f}"
-    if found := _WIDTH.search(kind):
-        return f"{value:0{found[1]}}"
+    if (match := _DIGITS.match(kind)) and isinstance(value, float):
+        return f"{value:.{match[1]}f}"
+    if match := _WIDTH.search(kind):
+        return f"{value:0{match[1]}}"
     return text_form(value, column)
 
 

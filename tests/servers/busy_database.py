@@ -100,11 +100,11 @@ class _Table:
     @property
     def own(self) -> list[_Column]:
         """The columns that statements give values."""
-        return [one for one in self.columns if not one.is_generated]
+        return [column for column in self.columns if not column.is_generated]
 
     def of_key(self, choose: random.Random) -> _Column:
         """A column of the key, or any if there is none."""
-        return choose.choice([one for one in self.columns if one.name in self.key] or self.own)
+        return choose.choice([column for column in self.columns if column.name in self.key] or self.own)
 
 
 class BusyDatabase:
@@ -214,7 +214,7 @@ class BusyDatabase:
         and does not log that.
         """
         with self._lock:
-            tables = [one for one in self._tables if not (self._is_mariadb and one.partitions)]
+            tables = [table for table in self._tables if not (self._is_mariadb and table.partitions)]
         batch = [self._statement(choose, choose.choice(tables)) for _ in range(choose.randrange(1, 5))]
         last = choose.choice((*3 * ["PREPARE '{}'"], "COMMIT '{}' ONE PHASE", "ROLLBACK '{}'")).format(xid)
         batch = [f"XA START '{xid}'", *batch, f"XA END '{xid}'", f"XA {last}"]
@@ -244,7 +244,7 @@ class BusyDatabase:
         )[0](choose, table)
 
     def _row(self, choose: random.Random, columns: list[_Column]) -> str:
-        return f"({', '.join(self.value(choose, one) for one in columns)})"
+        return f"({', '.join(self.value(choose, column) for column in columns)})"
 
     def _some_columns(self, choose: random.Random, table: _Table) -> list[_Column]:
         return [
@@ -289,7 +289,7 @@ class BusyDatabase:
 
     def _update(self, choose: random.Random, table: _Table) -> str:
         columns = choose.sample(table.own, min(len(table.own), choose.choice((1, 1, 2))))
-        changes = ", ".join(f"`{one.name}` = {self.value(choose, one)}" for one in columns)
+        changes = ", ".join(f"`{column.name}` = {self.value(choose, column)}" for column in columns)
         ignore = self._ignore(choose, table)
         return f"UPDATE {ignore}{table.name} SET {changes}{self._where(choose, table)}"
 
@@ -578,7 +578,7 @@ class BusyDatabase:
         if table.foreign_keys and choose.random() < 0.5:
             yield f"ALTER TABLE {table.name} DROP FOREIGN KEY `{choose.choice(table.foreign_keys)}`"
             return
-        other = choose.choice([one for one in self._tables if one.key] or [table])
+        other = choose.choice([table for table in self._tables if table.key] or [table])
         column = choose.choice(table.own).name
         action = choose.choice(
             ("ON DELETE CASCADE", "ON DELETE SET NULL", "ON UPDATE CASCADE ON DELETE CASCADE")
@@ -636,7 +636,7 @@ class BusyDatabase:
 
 
 def _names(columns: list[_Column]) -> str:
-    return ", ".join(f"`{one.name}`" for one in columns)
+    return ", ".join(f"`{column.name}`" for column in columns)
 
 
 def _texts(cursor: Any) -> list[list[Any]]:

@@ -362,8 +362,8 @@ def differences(archive: Path, server: Server, *, but_in_use: bool = False) -> l
             if name != mine[-1]:
                 del others[_whole_end(others, len(ours)) :]
         if ours != others:
-            at = next((at for at, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), None)
-            found.append(f"{name}: {len(ours)} and {len(others)} bytes, first difference at {at}")
+            index = next((at for at, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), None)
+            found.append(f"{name}: {len(ours)} and {len(others)} bytes, first difference at {index}")
     return found
 
 

@@ -217,7 +217,7 @@ class Workload:
             yield form.format(name, new)
 
     def _swap(self, name: str) -> Iterator[str]:
-        other = self._choose.choice([one for one in self._tables if one != name])
+        other = self._choose.choice([table for table in self._tables if table != name])
         self._tables[name], self._tables[other] = self._tables[other], self._tables[name]
         yield f"RENAME TABLE w.{name} TO w.t, w.{other} TO w.{name}, w.t TO w.{other}"
 

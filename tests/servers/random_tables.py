@@ -203,9 +203,9 @@ def statements(server: str, seed: int, tables: int = 12) -> Iterator[str]:
             values = ", ".join(_value(make, choose) for _, make in columns)
             yield f"INSERT INTO r.t{number} VALUES ({row}, {values})"
         for _ in range(3):
-            at = choose.randrange(len(columns))
-            value = _value(columns[at][1], choose)
-            yield f"UPDATE r.t{number} SET c{at} = {value} WHERE id % 3 = {choose.randrange(3)}"
+            place = choose.randrange(len(columns))
+            value = _value(columns[place][1], choose)
+            yield f"UPDATE r.t{number} SET c{place} = {value} WHERE id % 3 = {choose.randrange(3)}"
         yield f"DELETE FROM r.t{number} WHERE id % 7 = {choose.randrange(7)}"
 
 
@@ -238,9 +238,9 @@ def changes(server: str, seed: int, tables: int = 8) -> tuple[list[str], list[st
         after.append("BEGIN")
         after.append(f"INSERT INTO {table} VALUES {', '.join(map(row, range(12, 18)))}")
         for _ in range(4):
-            at = choose.randrange(len(columns))
-            value = _value(columns[at][1], choose)
-            after.append(f"UPDATE {table} SET c{at} = {value} WHERE id % 4 = {choose.randrange(4)}")
+            place = choose.randrange(len(columns))
+            value = _value(columns[place][1], choose)
+            after.append(f"UPDATE {table} SET c{place} = {value} WHERE id % 4 = {choose.randrange(4)}")
         after.append("COMMIT")
         after.append(f"DELETE FROM {table} WHERE id % 5 = {choose.randrange(5)} LIMIT 3")
         after.append(f"UPDATE {table} SET id = id + 100 WHERE id % 6 = {choose.randrange(6)}")

@@ -99,4 +99,4 @@ def checksums(server: Server) -> dict[str, int]:
 
 def rows_of(tables: list[dict[str, Any]]) -> dict[str, Counter[str]]:
     """The rows of each table, with their numbers of occurrences."""
-    return {f"{one['db']}.{one['table']}": Counter(map(json.dumps, one["rows"])) for one in tables}
+    return {f"{table['db']}.{table['table']}": Counter(map(json.dumps, table["rows"])) for table in tables}

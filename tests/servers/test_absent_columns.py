@@ -106,12 +106,12 @@ def differences(lake: Path, server: Server) -> dict[str, set[str]]:
     for oracle in oracles(server):
         state = opened(lake).tables.open(f"state/{'.'.join(oracle.name)}")
         assert state is not None, oracle.name
-        columns = [one for one in oracle.columns if one.name in state.columns]
-        places = [oracle.columns.index(one) for one in columns]
+        columns = [column for column in oracle.columns if column.name in state.columns]
+        places = [oracle.columns.index(column) for column in columns]
         rows = [row for batch in state.batches() for row in batch.to_pylist()]
-        shown = Counter(tuple(server_text(row[one.name], one) for one in columns) for row in rows)
+        shown = Counter(tuple(server_text(row[column.name], column) for column in columns) for row in rows)
         assert shown == Counter(tuple(row[place] for place in places) for row in oracle.rows), oracle.name
-        found[oracle.name[-1]] = {one.name for one in oracle.columns} - {*state.columns}
+        found[oracle.name[-1]] = {column.name for column in oracle.columns} - {*state.columns}
     return found
 
 

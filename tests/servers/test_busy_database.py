@@ -36,7 +36,7 @@ _GENERATED = re.compile("(VIRTUAL|STORED) GENERATED")
 
 def texts(rows: list[dict[str, Any]], table: OracleTable) -> Iterator[tuple[str | None, ...]]:
     """Rows of a state as the server prints them; a column of several types goes on with `_` appended."""
-    names = {one.name.lower() for one in table.columns}
+    names = {column.name.lower() for column in table.columns}
     for row in rows:
         values: dict[str, Any] = {}
         for column, value in row.items():
@@ -47,7 +47,7 @@ def texts(rows: list[dict[str, Any]], table: OracleTable) -> Iterator[tuple[str 
                 value = value.replace(tzinfo=None)
             if value is not None:
                 assert values.setdefault(name, value) is value
-        yield tuple(server_text(values.get(one.name.lower()), one) for one in table.columns)
+        yield tuple(server_text(values.get(column.name.lower()), column) for column in table.columns)
 
 
 def compared(
@@ -126,9 +126,9 @@ def play(
         assert not any(refused.values()), [run.lines for run in runs.values()]
         compare(refused)
     counts = {
-        "done": sum(one.done for one in databases),
-        "failed": sum(one.failed for one in databases),
-        "ddl": sum(len(one.ddl_done) for one in databases),
+        "done": sum(database.done for database in databases),
+        "failed": sum(database.failed for database in databases),
+        "ddl": sum(len(database.ddl_done) for database in databases),
     }
     return counts | reasons
 

@@ -110,12 +110,12 @@ def execute(server: Server, seed: int, count: int) -> None:
 
 def followed(server: Server) -> Definitions:
     """The definitions by the statements of the log that is being written."""
-    found = Definitions()
+    definitions = Definitions()
     with bk.open(last_log(server)) as log:
         for event in log:
             if event.type in ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT"):
-                found.observe_query(event.body)
-    return found
+                definitions.observe_query(event.body)
+    return definitions
 
 
 @pytest.mark.parametrize("name", ["mysql-5.6", "mariadb-11.8"])

@@ -84,9 +84,9 @@ def test_values_are_those_of_a_snapshot(name: str, start_server: StartServer, tm
         path.write_bytes(dump(server, *options, "--databases", "r"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = snapshot_of_dump(path, tmp_path / str(number), tables=every)
-        assert (found.log, found.position) == (taken.log, taken.position)
-        assert sorted(found.keys) == sorted(taken.keys)
+            snapshot = snapshot_of_dump(path, tmp_path / str(number), tables=every)
+        assert (snapshot.log, snapshot.position) == (taken.log, taken.position)
+        assert sorted(snapshot.keys) == sorted(taken.keys)
         got = tables_in(tmp_path / str(number))
         assert got.keys() == expected.keys()
         for table, rows in expected.items():
@@ -109,13 +109,13 @@ def test_the_log_continues_a_dump(name: str, start_server: StartServer, tmp_path
     empty(server, "k")
     path, every = tmp_path / "dump.sql.gz", TableSet.of(["k.*"])
     dump_while_writing(server, path)
-    found = snapshot_of_dump(path, tmp_path / "dump", tables=every)
+    snapshot = snapshot_of_dump(path, tmp_path / "dump", tables=every)
     take_snapshot(root_url(server), tmp_path / "now", tables=every)
     for table in TABLES:
         rows, now = ([*images(tmp_path / one / "changes" / f"k.{table}")] for one in ("dump", "now"))
         state = Counter(values for _, _, values in rows)
         changed = bk.read_changes(server.data / "binlog.index", table=f"k.{table}").read_all().to_pylist()
-        later = [one for row in changed if (one := image(row))[1] >= (found.log, found.position)]
+        later = [one for row in changed if (one := image(row))[1] >= (snapshot.log, snapshot.position)]
         assert 5 < len(rows) < len(changed)
         assert later
         for kind, _, values in later:

@@ -130,7 +130,7 @@ def test_decrypted_logs_are_what_the_server_sends(recorded: list[Path]) -> None:
     server = recorded[0].parent.name.removesuffix("0")
     scenarios = {folder.name for folder in recorded}
     written = {
-        event.type_code for one in cases(server) if one.folder.name in scenarios for event in _all(one)
+        event.type_code for case in cases(server) if case.folder.name in scenarios for event in _all(case)
     }
     assert types >= written
 

@@ -96,8 +96,8 @@ def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer,
         run_workload(replica, 35, 3)
         done = run_fetch(ports[1], archive)
         assert done.returncode == 0, done.stderr
-        for one in logs_in(era):
-            assert (era / one).read_bytes() == (replica.data / one).read_bytes()
+        for log in logs_in(era):
+            assert (era / log).read_bytes() == (replica.data / log).read_bytes()
         assert gtids_of(era / "binlog.index") & read  # a log cannot be cut
         everything = gtids_of(replica.data / "binlog.index")
         wait_for(lambda: sum(follower.found.values()) >= sum(everything.values()), "the follower", 20)

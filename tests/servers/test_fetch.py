@@ -274,9 +274,9 @@ def test_semi_sync(name: str, start_server: StartServer, tmp_path: Path) -> None
             status = dict(server.execute("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync%'"))
             assert int(status[f"{word}_yes_tx"]) - before > 20
             assert status[f"{word}_status"] == "ON"
-            sizes = {one: (server.data / one).stat().st_size for one in logs_in(server.data)}
+            sizes = {log: (server.data / log).stat().st_size for log in logs_in(server.data)}
             # No second has to pass: it was on disk before each commit returned.
-            assert {one: (archive / one).stat().st_size for one in logs_in(archive)} == sizes
+            assert {log: (archive / log).stat().st_size for log in logs_in(archive)} == sizes
         assert differences(archive, server) == []
     finally:
         server.restart()
@@ -300,7 +300,7 @@ def test_a_server_as_a_source(name: str, start_server: StartServer) -> None:
     run_workload(server, 21, 60)
     settle(server)
     address = f"mysql://root:@127.0.0.1:{server.port}/"
-    logs = [server.data / one for one in logs_in(server.data)]
+    logs = [server.data / log for log in logs_in(server.data)]
     named = address.replace(":@", "@")
     printed = [printed_by("rows", "--format", "json", address).replace(named, f"{server.data}/")]
     printed.append(printed_by("rows", "--format", "json", *map(str, logs)))
@@ -390,8 +390,8 @@ def test_logs_that_the_server_encrypts(name: str, start_server: StartServer, tmp
         command = [*server.client(), "--no-defaults", "--read-from-remote-server", "--raw", "--to-last-log"]
         subprocess.run([*command, *login, "binlog.000001"], check=True, capture_output=True, timeout=60)
         assert logs_in(copies) == logs_in(archive)
-        for one in logs_in(archive):
-            mine, theirs = (not_in_use((folder / one).read_bytes()) for folder in (archive, copies))
+        for log in logs_in(archive):
+            mine, theirs = (not_in_use((folder / log).read_bytes()) for folder in (archive, copies))
             assert mine == theirs
         assert "damage" not in printed_by("verify", str(archive))
     finally:

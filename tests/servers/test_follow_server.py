@@ -59,7 +59,7 @@ def test_events_and_checkpoints(name: str, start_server: StartServer, tmp_path: 
     expected = settled(server)
     reached = bk.follow(url(server.port), idle_timeout=0)
     found = list(reached)
-    assert {event.file for event in found} <= {url(server.port) + one for one in logs_in(server.data)}
+    assert {event.file for event in found} <= {url(server.port) + log for log in logs_in(server.data)}
     assert [(os.path.basename(event.file), event.position) for event in found] == expected
     reached.close()
     assert list((tmp_path / "temporary").iterdir()) == []

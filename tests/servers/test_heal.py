@@ -135,14 +135,14 @@ class Run:
 
 def check(server: Server, lake: Path, *without: str) -> None:
     """Changes and states are the server's tables, with those `without` a state."""
-    found = opened(lake)
-    changes = TableChanges(found)
+    loaded = opened(lake)
+    changes = TableChanges(loaded)
     oracle = [OracleTable.of(json.loads(line)) for line in snapshot(server, ["w"]).splitlines()]
     for table in oracle:
         if (name := ".".join(table.name)) in without:
             continue
         expected = Counter(table.rows)
-        state = found.tables.open(f"state/{name}")
+        state = loaded.tables.open(f"state/{name}")
         kept = [row for batch in (() if state is None else state.batches()) for row in batch.to_pylist()]
         assert shown(kept, table) == expected, name
         assert (
@@ -344,7 +344,7 @@ def test_many_kills_while_tables_are_read_again(start_server: StartServer, tmp_p
         return snapshot.stat().st_mtime if snapshot.exists() else 0.0
 
     for number in range(6):
-        values = ", ".join(f"({1000 * number + one}, {one})" for one in range(100, 900))
+        values = ", ".join(f"({1000 * number + index}, {index})" for index in range(100, 900))
         execute(
             server,
             f"INSERT INTO w.fine VALUES {values}",
@@ -519,7 +519,7 @@ def test_kills_of_spark_while_tables_are_read_again(start_server: StartServer, t
     run(heals=True)
     for number in range(rounds(12, 1)):
         victim = ("java", "pyspark.daemon")[number % 2]
-        values = ", ".join(f"({1000 * number + one}, {one})" for one in range(100, 900))
+        values = ", ".join(f"({1000 * number + index}, {index})" for index in range(100, 900))
         execute(
             server,
             f"INSERT INTO w.fine VALUES {values}",

@@ -30,9 +30,9 @@ FROM, TO, GTID = "1234", "5678", "3e11fa47-71ca-11e1-9e33-c80aa9429562:5"
 def commands(title: str) -> list[str]:
     """The commands of a part of the page."""
     (part,) = re.findall(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
-    found = re.findall(r"^\$ (.*)$", part, re.M)
-    assert found
-    return found
+    matches = re.findall(r"^\$ (.*)$", part, re.M)
+    assert matches
+    return matches
 
 
 class Night:

@@ -120,10 +120,10 @@ def test_values_are_those_of_the_log(
     empty(server, "r")
     monkeypatch.setattr(snapshots, "BATCH_ROWS", 5)
     run(server, [*changes(without_documents(name), 7, 16)[0], *SPECIAL])
-    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), zero_dates=zero_dates)
-    assert found == Snapshot.load(tmp_path / "a")
+    snapshot = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]), zero_dates=zero_dates)
+    assert snapshot == Snapshot.load(tmp_path / "a")
     log = server.data / logs_in(server.data)[-1]
-    assert (found.log, found.position) == (log.name, log.stat().st_size)
+    assert (snapshot.log, snapshot.position) == (log.name, log.stat().st_size)
     files = TableFiles(Storage(str(tmp_path / "b")))
     write_lake(Source.of_path(str(log)), files, views=["changes"], zero_dates=zero_dates)
     files.close()
@@ -134,7 +134,7 @@ def test_values_are_those_of_the_log(
         mine, theirs = (rows_in(tmp_path / one / "changes" / table) for one in "ab")
         assert mine[0] == theirs[0], table
         assert mine[1] == theirs[1], table
-    assert sum(found.files.values()) == sum(
+    assert sum(snapshot.files.values()) == sum(
         sum(rows_in(tmp_path / "b" / "changes" / table)[1].values()) for table in tables
     )
 
@@ -158,14 +158,14 @@ def test_large_tables_are_read_in_ranges(
         return stream(session, query, *rest)
 
     monkeypatch.setattr(ServerSession, "stream", counted)
-    found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), readers=3)
+    snapshot = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), readers=3)
     table = pq.read_table(tmp_path / "changes" / "r.a")
     assert len(queries) == 5
     assert sorted(table["id"].to_pylist()) == sorted(keys)
     assert sorted(table["_row"].to_pylist()) == list(range(len(keys)))
     assert len(set(table["_sequence"].to_pylist())) == len(keys)
     assert set(table["_change_type"].to_pylist()) == {"snapshot"}
-    assert [(*name, facts["key"]) for *name, facts in found.keys] == [("r", "a", ["id"])]
+    assert [(*name, facts["key"]) for *name, facts in snapshot.keys] == [("r", "a", ["id"])]
 
 
 def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,8 +193,8 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", altered_before)
     refused(url(server), "definition has changed")
     monkeypatch.setattr(snapshots._Taking, "_read_in_parallel", read)
-    found = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]))
-    assert sum(found.files.values()) == 3
+    snapshot = take_snapshot(url(server), tmp_path / "a", tables=TableSet.of([]))
+    assert sum(snapshot.files.values()) == 3
 
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-9.7", "mariadb-11.8"])
@@ -221,9 +221,9 @@ def test_a_user_that_may_not_flush_tables(
     source, tables = fetching_url(server.port), TableSet.of(["r.*"])
     with pytest.raises(ServerError, match="a table was created or dropped in the meantime"):
         take_snapshot(source, tmp_path / "a", tables=tables)
-    found = take_snapshot(source, tmp_path / "a", tables=tables, report=lines.append)
-    assert len(found.tables) == 5
-    assert sum(found.files.values()) == 3
+    snapshot = take_snapshot(source, tmp_path / "a", tables=tables, report=lines.append)
+    assert len(snapshot.tables) == 5
+    assert sum(snapshot.files.values()) == 3
     assert any("each table is locked" in line for line in lines)
 
 

@@ -78,7 +78,7 @@ def fill(server: Server) -> None:
         if name == "child":
             values = "(%d, %d)"
         if values:
-            rows = [values.replace("%d", str(at)) for at in range(1, 101)]
+            rows = [values.replace("%d", str(index)) for index in range(1, 101)]
             server.execute(f"INSERT INTO r.{name} VALUES {', '.join(rows)}")
     server.execute("INSERT INTO r.other VALUES (12345)")
     server.execute(
@@ -139,7 +139,7 @@ def check_meta(folder: Path, found: Snapshot) -> None:
         assert table.num_rows == count
         assert set(table["_position"].to_pylist()) == {found.position}
         assert set(table["_file"].to_pylist()) == {found.log}
-        sequences.update(f"{Path(name).parts[1]} {one}" for one in table["_sequence"].to_pylist())
+        sequences.update(f"{Path(name).parts[1]} {value}" for value in table["_sequence"].to_pylist())
     assert max(sequences.values()) == 1
 
 
@@ -170,9 +170,9 @@ def test_continues_after_interruptions(
         patch.setattr(ServerSession, "stream", counted)
         found = take(server, tmp_path / "a", lines)
     assert len(lines) == 3
-    assert all("are kept" in one and " 0 of " not in one for one in lines), lines
-    assert not any("`idle`" in one for one in queries)
-    assert any("`large`" in one and " IN (" in one for one in queries)
+    assert all("are kept" in line and " 0 of " not in line for line in lines), lines
+    assert not any("`idle`" in query for query in queries)
+    assert any("`large`" in query and " IN (" in query for query in queries)
     for one in ("keyless", "composite", "truncated", "altered", "swapped", "again", "plain", "child"):
         assert any(f"`{one}`" in query and " IN (" not in query for query in queries), one
     check_meta(tmp_path / "a", found)

@@ -74,7 +74,7 @@ def test_each_transaction_once_over_many_kills(name: str, start_server: StartSer
     proxy = Proxy(lambda: server.port)
     checkpoints = [tmp_path / one for one in ("a", "b")]
     writing = Writing(server, 300)
-    queries = [start(proxy.port, spool, one) for one in checkpoints]
+    queries = [start(proxy.port, spool, checkpoint) for checkpoint in checkpoints]
     actions = ["kill"] * KILLS + ["cut"] * 5 + ["server"] * 3
     choose.shuffle(actions)
     try:

@@ -92,7 +92,7 @@ def fill(connection: Any, wanted: list[str], first: int) -> None:
         cursor.executemany(f"INSERT IGNORE INTO {table} VALUES (%s, {offsets}, JSON_QUOTE(%s))", rows)
     pairs = [(first + at, value) for at, value in enumerate(wanted)]
     cursor.executemany("INSERT IGNORE INTO r.by_text VALUES (%s, %s)", pairs)
-    numbers = [(first + at, at % len(HOSTILE) + 1) for at in range(2 * len(HOSTILE))]
+    numbers = [(first + index, index % len(HOSTILE) + 1) for index in range(2 * len(HOSTILE))]
     cursor.executemany("INSERT INTO r.chosen VALUES (%s, %s)", numbers)
     for table in tables():
         if "中" in table:
@@ -311,7 +311,7 @@ def test_a_script_does_not_go_on_where_settings_were_not_taken(
             assert [row[0] for row in server.execute("SELECT id FROM r.there")] == [1], (way, said)
             assert not server.execute("SHOW PROCEDURE STATUS WHERE Db = 'r'"), way
     # Where they are taken, all of it is done, and the session is as before.
-    log.write_bytes(log_of(name, [one._replace(refused="none") for one in statements]))
+    log.write_bytes(log_of(name, [statement._replace(refused="none") for statement in statements]))
     cleared(server, "r")
     server.execute("CREATE DATABASE r")
     server.execute("CREATE TABLE r.there (id INT)")

@@ -46,15 +46,15 @@ def tables_after(server: Server, statements: Iterable[str]) -> list[OracleTable]
 
 def shown(rows: Iterable[dict[str, Any]], table: OracleTable) -> Counter[tuple[str | None, ...]]:
     """Rows of a lake as the server prints them; a column whose type changes goes on with `_` appended."""
-    found: Counter[tuple[str | None, ...]] = Counter()
+    counts: Counter[tuple[str | None, ...]] = Counter()
     for row in rows:
         values = dict[str, Any]()
         for name, value in row.items():
             if value is not None:
                 assert values.setdefault(name.rstrip("_"), value) is value
-        texts = (server_text(values.get(one.name), one) for one in table.columns)
-        found[tuple(text and as_5_7_shows(text) for text in texts)] += 1
-    return found
+        texts = (server_text(values.get(column.name), column) for column in table.columns)
+        counts[tuple(text and as_5_7_shows(text) for text in texts)] += 1
+    return counts
 
 
 @pytest.mark.parametrize("seed", sample(range(1, 7), 1))

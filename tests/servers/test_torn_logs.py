@@ -73,11 +73,11 @@ def tear(server: Server, lost: int, left: int) -> tuple[str, int]:
 
 def expected(server: Server, torn: dict[str, int]) -> dict[str, bytes]:
     """The server's logs, without the partial events."""
-    return {one: (server.data / one).read_bytes()[: torn.get(one)] for one in logs_in(server.data)}
+    return {log: (server.data / log).read_bytes()[: torn.get(log)] for log in logs_in(server.data)}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {one: (folder / one).read_bytes() for one in logs_in(folder)}
+    return {log: (folder / log).read_bytes() for log in logs_in(folder)}
 
 
 def transactions(source: object) -> list[tuple[str, int]]:
@@ -145,7 +145,7 @@ def test_a_tear_where_the_archive_ends(
 
 
 def has_own_checkpoint(log: Path) -> bool:
-    checkpoints = [one for one in bk.open(log) if one.type == "BINLOG_CHECKPOINT_EVENT"]
+    checkpoints = [event for event in bk.open(log) if event.type == "BINLOG_CHECKPOINT_EVENT"]
     return bool(checkpoints) and checkpoints[-1].body.file_name == log.name
 
 
@@ -171,9 +171,9 @@ def test_streams_continue_after_torn_logs(server: Server, tmp_path: Path) -> Non
     proxy.close()
     assert contents(tmp_path / "spool") == expected(server, torn)
     with bk.follow(url(server.port), idle_timeout=0) as events:
-        found = [(os.path.basename(one.file), one.position) for one in events]
+        found = [(os.path.basename(event.file), event.position) for event in events]
     logs = expected(server, torn)
-    assert found == [(name, one.position) for name, data in logs.items() for one in bk.open(data)]
+    assert found == [(name, event.position) for name, data in logs.items() for event in bk.open(data)]
 
 
 def test_rows_of_torn_logs(server: Server) -> None:

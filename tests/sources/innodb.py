@@ -166,14 +166,14 @@ class Writer:
         return found
 
     def write(self, folder: Path, tail: int = 3) -> list[Path]:
-        paths = [folder / f"binlog-{self.first + at:06}.ibb" for at in range(len(self.files))]
+        paths = [folder / f"binlog-{self.first + index:06}.ibb" for index in range(len(self.files))]
         for path, data in zip(paths, self.data(tail), strict=True):
             path.write_bytes(data)
         return paths
 
 
 def _cut(data: bytes, size: int) -> list[bytes]:
-    return [data[at : at + size] for at in range(0, len(data), size)]
+    return [data[index : index + size] for index in range(0, len(data), size)]
 
 
 def groups_of(log: Path) -> list[list[bytes]]:

@@ -23,10 +23,10 @@ def _lz4(data: bytes) -> bytes:
 def seekable_zstd(data: bytes, size: int = 1000) -> bytes:
     """Frames of some bytes each, and a seek table."""
     packed, entries = b"", b""
-    for at in range(0, len(data), size):
-        frame = zstandard.compress(data[at : at + size])
+    for index in range(0, len(data), size):
+        frame = zstandard.compress(data[index : index + size])
         packed += frame
-        entries += struct.pack("<II", len(frame), len(data[at : at + size]))
+        entries += struct.pack("<II", len(frame), len(data[index : index + size]))
     footer = struct.pack("<IBI", len(entries) // 8, 0, 0x8F92EAB1)
     return packed + struct.pack("<II", 0x184D2A5E, len(entries) + len(footer)) + entries + footer
 

@@ -33,19 +33,19 @@ _OPTIONS = [
 def damaged(data: bytes, chance: random.Random) -> bytes:
     """A log with a damage of any kind: bits, bytes, bytes that are lost, or put in, or cut off."""
     changed = bytearray(data)
-    at = chance.randrange(len(changed))
+    place = chance.randrange(len(changed))
     match chance.randrange(6):
         case 0 | 1:
-            changed[at] ^= 1 << chance.randrange(8)
+            changed[place] ^= 1 << chance.randrange(8)
         case 2:
             count = chance.randrange(1, 200)
-            changed[at : at + count] = chance.randbytes(len(changed[at : at + count]))
+            changed[place : place + count] = chance.randbytes(len(changed[place : place + count]))
         case 3:
-            del changed[at : at + chance.randrange(1, 100)]
+            del changed[place : place + chance.randrange(1, 100)]
         case 4:
-            changed[at:at] = chance.randbytes(chance.randrange(1, 100))
+            changed[place:place] = chance.randbytes(chance.randrange(1, 100))
         case 5:
-            del changed[at:]
+            del changed[place:]
     return bytes(changed)
 
 

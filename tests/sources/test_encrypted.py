@@ -192,9 +192,9 @@ def test_damage_costs_just_the_event_that_it_is_in(tmp_path: Path) -> None:
             begins = events_of(plain)
             for _ in range(15):
                 begin, end = chance.choice(begins[2:])
-                at = chance.randrange(begin, end)
+                place = chance.randrange(begin, end)
                 changed = bytearray(data)
-                changed[at + 512 * (kind == 0)] ^= 1 << chance.randrange(8)
+                changed[place + 512 * (kind == 0)] ^= 1 << chance.randrange(8)
                 path.write_bytes(changed)
                 found, damages = damaged_rows(str(path), KEYS)
                 assert [one for one in whole if one[0] != begin] == [one for one in found if one[0] != begin]

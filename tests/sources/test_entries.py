@@ -36,10 +36,10 @@ def _read_rows(source: str, **options: Any) -> list[Any]:
 
 
 def _stats(source: str, **options: Any) -> Any:
-    found = bk.stats(source, **options)
-    if found.error is not None:
-        raise found.error
-    return found.totals, [part.objects() for part in found.parts.values()]
+    stats = bk.stats(source, **options)
+    if stats.error is not None:
+        raise stats.error
+    return stats.totals, [part.objects() for part in stats.parts.values()]
 
 
 def _verify(source: str, **options: Any) -> list[Any]:
@@ -97,8 +97,8 @@ def test_all_readers_are_here() -> None:
     readers = [
         one for one in functions if inspect.isfunction(one) and "source" in inspect.signature(one).parameters
     ]
-    assert {one.__name__ for one in readers} == set(READERS)
-    assert all("keys" in inspect.signature(one).parameters for one in readers)
+    assert {reader.__name__ for reader in readers} == set(READERS)
+    assert all("keys" in inspect.signature(reader).parameters for reader in readers)
 
 
 @pytest.mark.parametrize("name", READERS)

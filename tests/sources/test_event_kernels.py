@@ -65,8 +65,8 @@ def test_nothing_outside_is_read_or_written(mode: str) -> None:
     assert collect(data, int64(0), int64(67), 0, nonce, blocks, vectors) == 3 * BLOCK
     before = data.copy()
     one, short = (blocks, blocks, vectors, vectors), (blocks[:-1], blocks[:-1], vectors[:-1], vectors[:-1])
-    for at in range(len(one)):
-        put(data, int64(0), int64(67), *one[:at], short[at], *one[at + 1 :])
+    for index in range(len(one)):
+        put(data, int64(0), int64(67), *one[:index], short[index], *one[index + 1 :])
     for start, size in ((-1, 40), (0, 18), (90, 19), (0, 1 << 40)):
         put(data, int64(start), int64(size), *one)
     assert data.tolist() == before.tolist()

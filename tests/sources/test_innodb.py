@@ -127,13 +127,13 @@ def test_any_part_can_be_read() -> None:
 def test_records_inside_others() -> None:
     writer, events = Writer(bits=10), b"".join(GROUPS[0])
     data = integer(0) + events
-    for at in range(0, len(data), 50):
+    for index in range(0, len(data), 50):
         writer._room()
-        is_last = at + 50 >= len(data)
+        is_last = index + 50 >= len(data)
         if writer._room() < 80:
             writer.page.extend(b"\xff" * (writer.size - 4 - len(writer.page)))
             writer._new_page()
-        writer._put(COMMIT | (0x80 if at else 0) | (0x40 if is_last else 0), data[at : at + 50])
+        writer._put(COMMIT | (0x80 if index else 0) | (0x40 if is_last else 0), data[index : index + 50])
         writer.dummy()
     assert read(writer.data()[0]) == made(GROUPS[:1])
 

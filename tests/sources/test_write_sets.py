@@ -33,7 +33,7 @@ from tests.sources.seeking import assert_any_part_can_be_read
 from tests.sources.test_commands import COMMANDS, run
 from tests.sources.test_encrypted import Pipe
 
-REAL = [one.folder / name for one in special_cases("galera") for name in one.info["logs"]]
+REAL = [case.folder / name for case in special_cases("galera") for name in case.info["logs"]]
 reals = pytest.mark.parametrize("log", REAL, ids=lambda log: f"{log.parent.name}-{log.stem}")
 MYSQL_LOGS = [
     case("mysql-9.7", "types_full").logs[0],
@@ -203,9 +203,9 @@ def test_splits(tmp_path: Path) -> None:
 def test_folders_contain_them_only_alone(tmp_path: Path) -> None:
     for name, data in (("GRA_1_12.log", without_start(REAL[0])), ("GRA_1_3_v2.log", REAL[1].read_bytes())):
         (tmp_path / name).write_bytes(data)
-    assert [Path(one.name).name for one in resolve(tmp_path)] == ["GRA_1_3_v2.log", "GRA_1_12.log"]
+    assert [Path(log.name).name for log in resolve(tmp_path)] == ["GRA_1_3_v2.log", "GRA_1_12.log"]
     (tmp_path / "binlog.000001").write_bytes(MYSQL_LOGS[0].read_bytes())
-    assert [Path(one.name).name for one in resolve(tmp_path)] == ["binlog.000001"]
+    assert [Path(log.name).name for log in resolve(tmp_path)] == ["binlog.000001"]
 
 
 @pytest.mark.parametrize(
@@ -236,11 +236,11 @@ def test_damage_has_a_place(tmp_path: Path) -> None:
     path = tmp_path / "GRA_1_2.log"
     for _ in range(60):
         changed = bytearray(without_start(chance.choice(REAL[:1] + REAL[2:3])))
-        at = chance.randrange(len(changed))
+        place = chance.randrange(len(changed))
         if chance.randrange(2):
-            changed[at] ^= 1 << chance.randrange(8)
+            changed[place] ^= 1 << chance.randrange(8)
         else:
-            del changed[at:]
+            del changed[place:]
         path.write_bytes(changed)
         for damage in scan(Source.of_path(str(path)), is_thorough=True).damages:
             assert damage.position is not None

@@ -26,17 +26,17 @@ def server_text(value: Any, column: OracleColumn) -> str | None:
         return "0x" + bytes(value).hex()
     if isinstance(value, list):
         return "0x" + struct.pack(f"<{len(value)}f", *value).hex()
-    if found := _TIME.match(kind):
-        return _time(int(value), int(found[1] or 0))
+    if match := _TIME.match(kind):
+        return _time(int(value), int(match[1] or 0))
     if isinstance(value, float):
-        if found := _DIGITS.match(kind):
-            return f"{value:.{found[1]}f}"
+        if match := _DIGITS.match(kind):
+            return f"{value:.{match[1]}f}"
         return float_text(value) if kind.startswith("float") else double_text(value)
     if isinstance(value, Decimal):
         # Between Java and Python a number may get more digits after the point than its type has.
-        return f"{value:.{found[1]}f}" if (found := _SCALE.match(kind)) else f"{value:f}"
-    if found := _WIDTH.search(kind):
-        return f"{value:0{found[1]}}"
+        return f"{value:.{match[1]}f}" if (match := _SCALE.match(kind)) else f"{value:f}"
+    if match := _WIDTH.search(kind):
+        return f"{value:0{match[1]}}"
     return f"{value:04}" if kind.startswith("year") else str(value)
 
 

@@ -46,7 +46,7 @@ def paths(one: Case) -> list[str]:
     return [str(path) for path in one.logs]
 
 
-SCENARIOS = [one for one in cases() if one.folder.name in ("types_minimal", "ddl", "payloads", "domains")]
+SCENARIOS = [case for case in cases() if case.folder.name in ("types_minimal", "ddl", "payloads", "domains")]
 
 
 @pytest.mark.parametrize("one", sample(SCENARIOS, 2), ids=lambda one: one.id)

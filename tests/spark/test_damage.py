@@ -43,7 +43,7 @@ def load(spark: SparkSession, path: Path, mode: str, **options: str) -> DataFram
 
 def rest(path: Path, row: dict[str, Any]) -> list[int]:
     changes = bk.read_changes(str(LOG)).read_all().to_pylist()
-    return sorted(one["_position"] for one in changes if one["_position"] != row["_position"])
+    return sorted(change["_position"] for change in changes if change["_position"] != row["_position"])
 
 
 def test_failfast_names_file_and_position(spark: SparkSession, hit: Any) -> None:
@@ -55,20 +55,20 @@ def test_failfast_names_file_and_position(spark: SparkSession, hit: Any) -> None
 def test_permissive_keeps_the_range_and_all_other_rows(spark: SparkSession, hit: Any) -> None:
     path, row = hit
     rows = load(spark, path, "PERMISSIVE").collect()
-    (damaged,) = [one for one in rows if one._corrupt_record is not None]
+    (damaged,) = [row for row in rows if row._corrupt_record is not None]
     record = json.loads(damaged._corrupt_record)
     assert record["file"] == damaged._file == str(path)
     assert record["from"] == damaged._position == row["_position"]
     assert record["to"] > record["from"]
     assert "checksum" in record["reason"]
-    assert sorted(one._position for one in rows if one is not damaged) == rest(path, row)
+    assert sorted(row._position for row in rows if row is not damaged) == rest(path, row)
 
 
 @pytest.mark.thorough
 def test_dropmalformed_drops_it(spark: SparkSession, hit: Any) -> None:
     path, row = hit
     rows = load(spark, path, "DROPMALFORMED").collect()
-    assert sorted(one._position for one in rows) == rest(path, row)
+    assert sorted(row._position for row in rows) == rest(path, row)
 
 
 def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,8 +76,8 @@ def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixt
     path, row = hit
     options = ReadOptions.parse({"path": str(path), "view": "changes", "mode": "DROPMALFORMED"})
     (split,) = plan(str(path), 0)
-    rows = [one for batch in rows_of(split, options, CHANGES_SCHEMA) for one in batch.to_pylist()]
-    assert sorted(one["_position"] for one in rows) == rest(path, row)
+    rows = [row for batch in rows_of(split, options, CHANGES_SCHEMA) for row in batch.to_pylist()]
+    assert sorted(row["_position"] for row in rows) == rest(path, row)
     reported = capsys.readouterr().err
     size = bk.read_events(LOG).read_all().to_pylist()
     (lost,) = [one["size"] for one in size if one["position"] == row["_position"]]

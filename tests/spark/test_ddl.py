@@ -50,9 +50,9 @@ def test_statements_of_a_stream(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_renames_are_found_by_sql(spark: SparkSession) -> None:
     frame = spark.read.format("binlog").options(view="ddl", table="t.b").load(str(DDL.logs[0]))
-    found = (
+    collected = (
         frame.where("table IS NOT NULL")
         .selectExpr("kind", "table", "new_table", "size(columns_after) AS columns")
         .collect()
     )
-    assert [tuple(row) for row in found] == [("alter_table", "a", "b", 3), ("rename_table", "b", "c", 3)]
+    assert [tuple(row) for row in collected] == [("alter_table", "a", "b", 3), ("rename_table", "b", "c", 3)]

@@ -65,8 +65,8 @@ def test_a_table_is_a_filter_where_a_view_is_chosen(spark: SparkSession) -> None
 def test_tables_are_chosen_by_patterns(spark: SparkSession) -> None:
     reader = spark.read.format("binlog").option("view", "changes")
     for text in ("t.*, !t.b", r'["/t\\.[ac]/"]', "!t.b"):
-        found = reader.option("tables", text).load(str(FOLDER)).select("table").distinct().collect()
-        assert [row.table for row in found] == ["a"], text
+        rows = reader.option("tables", text).load(str(FOLDER)).select("table").distinct().collect()
+        assert [row.table for row in rows] == ["a"], text
 
 
 def test_what_tables_may_be() -> None:

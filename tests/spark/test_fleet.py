@@ -86,7 +86,7 @@ def test_each_source_has_its_own_folder(spark: SparkSession, tmp_path: Path) -> 
     assert (run.ended, run.errors) == (None, {})
     for name, source in SOURCES.items():
         assert_has(tmp_path / name, source)
-        numbers = [one.batch for one in run.batches if one.source == name]
+        numbers = [batch.batch for batch in run.batches if batch.source == name]
         assert numbers == list(range(len(numbers)))
         assert len(numbers) > 1
     assert not Run(spark, tmp_path, SOURCES).batches
@@ -148,8 +148,8 @@ def test_sources_that_grow_are_loaded_further(spark: SparkSession, tmp_path: Pat
         (logs / name).mkdir(parents=True)
         shutil.copy(ROTATED[0], logs / name)
     sources = {"a": logs / "a", "b": logs / "b"}
-    assert {one.source for one in Run(spark, lake, sources).batches} == {"a", "b"}
+    assert {batch.source for batch in Run(spark, lake, sources).batches} == {"a", "b"}
     for path in ROTATED[1:]:
         shutil.copy(path, logs / "b")
-    assert {one.source for one in Run(spark, lake, sources).batches} == {"b"}
+    assert {batch.source for batch in Run(spark, lake, sources).batches} == {"b"}
     assert_has(lake / "b", logs / "b")

@@ -68,20 +68,20 @@ def test_a_lake_with_masks_and_other_names(spark: SparkSession, tmp_path: Path) 
     rows = [tuple(row.values()) for row in content(changes_of(tables, ("t", "a")), keys)]
     changes = bk.read_changes(LOGS, table="t.a").read_all().to_pylist()
     current: dict[Any, str] = {}
-    for one in changes:
-        current.pop(one["id"], None)
-        if one["_change_type"] in ("insert", "update_postimage"):
-            current[one["id"]] = one["v"]
+    for change in changes:
+        current.pop(change["id"], None)
+        if change["_change_type"] in ("insert", "update_postimage"):
+            current[change["id"]] = change["v"]
     expected = {
         tuple(hashlib.sha256(str(value).encode()).hexdigest() for value in row) for row in current.items()
     }
     assert {*rows} == expected
     assert len(batches) > 1
     assert sum(one.rows["changes/shop.a"] for one in batches if "changes/shop.a" in one.rows) == len(changes)
-    assert sum(one.bytes for one in batches) == sum(path.stat().st_size - 4 for path in LOGS)
-    backlogs = [one.backlog for one in batches]
-    assert [one.bytes for one in backlogs if one] == sorted(
-        (one.bytes for one in backlogs if one), reverse=True
+    assert sum(batch.bytes for batch in batches) == sum(path.stat().st_size - 4 for path in LOGS)
+    backlogs = [batch.backlog for batch in batches]
+    assert [backlog.bytes for backlog in backlogs if backlog] == sorted(
+        (backlog.bytes for backlog in backlogs if backlog), reverse=True
     )
     assert backlogs[-1] is not None
     assert backlogs[-1].bytes == 0
@@ -89,13 +89,13 @@ def test_a_lake_with_masks_and_other_names(spark: SparkSession, tmp_path: Path) 
     assert json.loads(batches[0].as_json())["bytes_behind"] > 0
     with pytest.raises(UsageError, match=r"other renames|the lake has the mask"):
         Pipeline(Job(job.following, job.lake)).run(SparkTasks(spark))
-    secrets = {str(one["v"]) for one in changes if len(str(one["v"])) > 5}
+    secrets = {str(change["v"]) for change in changes if len(str(change["v"])) > 5}
     for path in (tmp_path / "lake").rglob("*"):
         if path.is_file() and path.suffix != ".parquet":
             text = path.read_bytes().decode(errors="replace")
-            assert not [one for one in secrets if one in text], path
+            assert not [secret for secret in secrets if secret in text], path
     events = ds.dataset(tmp_path / "lake" / "events").to_table().to_pylist()
-    assert not [one for one in secrets if one in str(events)]
+    assert not [secret for secret in secrets if secret in str(events)]
 
 
 @pytest.mark.parametrize(

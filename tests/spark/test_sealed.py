@@ -46,9 +46,9 @@ def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -
 
 @pytest.mark.thorough
 def test_a_missing_key_is_named(spark: SparkSession) -> None:
-    for one in special_cases("encrypted"):
+    for sample in special_cases("encrypted"):
         with pytest.raises(Exception, match="was not given"):
-            spark.read.format("binlog").load(str(one.logs[0])).collect()
+            spark.read.format("binlog").load(str(sample.logs[0])).collect()
 
 
 def test_zstd_with_a_seek_table_is_split(spark: SparkSession, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_spark_reads_objects(spark: SparkSession) -> None:
         address = os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")
         path = f"{url}/binlog.000002?endpoint_override={address}&scheme=http&region=us-east-1"
         reader = spark.read.format("binlog").option("view", "changes").option("splitSize", "1000")
-        found = reader.load(path).collect()
+        rows = reader.load(path).collect()
     expected = bk.read_changes(str(LOGS[1])).read_all()["after"].to_pylist()
-    assert sorted(row.after for row in found) == sorted(expected)
-    assert {row._file for row in found} == {path}
+    assert sorted(row.after for row in rows) == sorted(expected)
+    assert {row._file for row in rows} == {path}

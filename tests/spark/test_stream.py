@@ -39,10 +39,10 @@ def stream(spark: SparkSession, source: Path, checkpoint: Path, **options: objec
 
 
 def rows(tables: list[pa.Table], *names: str) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for table in tables:
-        found.update(map(repr, table.select(list(names or table.column_names)).to_pylist()))
-    return found
+        counts.update(map(repr, table.select(list(names or table.column_names)).to_pylist()))
+    return counts
 
 
 @pytest.mark.spark

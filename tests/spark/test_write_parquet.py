@@ -32,7 +32,7 @@ def test_the_rows_are_those_of_the_view(spark: SparkSession, tmp_path: Path) -> 
     count = write_parquet(spark, TYPES.logs, target, table=TABLE, splitSize=3000)
     assert count == len(expected)
     assert written(target) == expected
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
     # Spark has the same rows of the files and of the logs.
     frame = spark.read.parquet(str(target))
     reader = spark.read.format("binlog").option("table", TABLE)
@@ -68,7 +68,7 @@ def test_nothing_is_left_of_a_job_that_failed(spark: SparkSession, tmp_path: Pat
     log.write_bytes(data)
     with pytest.raises(PySparkException, match=r"does not match|checksum"):
         write_parquet(spark, log, tmp_path / "out", table=TABLE)
-    assert [one.name for one in tmp_path.iterdir()] == [log.name]
+    assert [path.name for path in tmp_path.iterdir()] == [log.name]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ LITERAL = re.compile(r"'((?:[ -&(-\[\]-~]|'')*)'|(?:_([0-9a-z]+) )?0x((?:[0-9A-F
 
 def value_of(sql: str) -> bytes:
     """The bytes of text that a server reads."""
-    found = LITERAL.fullmatch(sql)
-    assert found is not None, sql
-    text, _, digits = found.groups()
+    match = LITERAL.fullmatch(sql)
+    assert match is not None, sql
+    text, _, digits = match.groups()
     return bytes.fromhex(digits) if digits else text.replace("''", "'").encode()

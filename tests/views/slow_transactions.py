@@ -97,7 +97,7 @@ class Transaction:
         committed = (
             int(row["original_commit_timestamp"].timestamp()) if row["original_commit_timestamp"] else 0
         )
-        age = next((one.body.execution_time for one in self.events if step(one) == "begin"), 0)
+        age = next((event.body.execution_time for event in self.events if step(event) == "begin"), 0)
         row["duration"] = timedelta(seconds=max((committed or times[-1]) - start, 0))
         if not start or age >= 86_400:
             row["duration"] = None
@@ -105,11 +105,11 @@ class Transaction:
 
     def statements(self) -> dict[str, Any]:
         queries = [one for one in self.events if "QUERY" in one.type and hasattr(one.body, "thread_id")]
-        threads = [one.body.thread_id for one in queries]
+        threads = [query.body.thread_id for query in queries]
         if self.events[0].type == "GTID_EVENT":
             threads.append(self.events[0].body.thread_id)
         xids = [event.body.xid for event in self.events if event.type == "XID_EVENT"]
-        found = [one for one in self.events if step(one) in ("ddl", "implicit")]
+        found = [event for event in self.events if step(event) in ("ddl", "implicit")]
         is_ddl = bool(found) and step(found[0]) == "ddl"
         text = found[0].body.query.decode("utf-8", "backslashreplace") if is_ddl else None
         return {"thread_id": next(iter(threads), None), "xid": next(iter(xids), None), "statement": text}

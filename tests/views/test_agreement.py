@@ -113,10 +113,10 @@ def test_every_byte_of_a_tagged_gtid(tmp_path: Path) -> None:
     number = sample.kinds.index(EventType.gtid_tagged_log_event)
     raw = sample.events[number]
     reported = set()
-    for at in range(sample.layout.header_length, len(raw) - 4):
+    for index in range(sample.layout.header_length, len(raw) - 4):
         maker = LogMaker(sample.layout)
         maker.add(sample.head, as_is=True)
-        maker.add_all([*sample.events[:number], raw[:at] + b"\xff" + raw[at + 1 :]])
+        maker.add_all([*sample.events[:number], raw[:index] + b"\xff" + raw[index + 1 :]])
         log = maker.write(tmp_path / "binlog.000001")
         lines, error = by_columns(log)
         assert (lines, error) == by_reader(log)
@@ -251,9 +251,9 @@ def test_table_maps_are_valid_inside_a_payload_or_outside(
     monkeypatch.setattr(payloads, "_SMALL", small)
     sample = Sample(case("mysql-9.7", "payloads").logs[0])
     number, data = next(iter(sample.payloads.items()))
-    at = next(at for at, kind in inner_events(data) if kind == EventType.table_map_event)
-    ends = [*(begin for begin, _ in inner_events(data) if begin > at), len(data)]
-    one = {"m": data[at : ends[0]], "r": data[ends[0] : ends[1]]}
+    index = next(at for at, kind in inner_events(data) if kind == EventType.table_map_event)
+    ends = [*(begin for begin, _ in inner_events(data) if begin > index), len(data)]
+    one = {"m": data[index : ends[0]], "r": data[ends[0] : ends[1]]}
     assert one["r"][header_offset("type_code")] in ROWS_TYPES
     room = bytes(4 * sample.layout.is_checksummed)
     maker = LogMaker(sample.layout)

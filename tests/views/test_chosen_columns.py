@@ -47,7 +47,7 @@ def test_a_condition_takes_what_arrow_takes(log: Path, table: str | None) -> Non
     table = table_of(log, table)
     everything = bk.read_changes(log, table=table).read_all()
     key = next(name for name in everything.schema.names if not name.startswith("_"))
-    values = [one for one in everything.column(key).unique().to_pylist() if one is not None]
+    values = [value for value in everything.column(key).unique().to_pylist() if value is not None]
     for condition in (
         pc.field(key) == values[0],
         (pc.field(key) > values[0]) & (pc.field("_change_type") != "delete"),
@@ -65,9 +65,9 @@ def test_changes_of_all_tables() -> None:
     names = ["change", "_gtid"]
     assert bk.read_changes(log, columns=names).read_all().equals(everything.select(names))
     condition = (pc.field("table") == "my") & (pc.field("change") == "insert")
-    found = bk.read_changes(log, columns=["after"], where=condition).read_all()
-    assert found.equals(everything.filter(condition).select(["after"]).combine_chunks())
-    assert found.num_rows
+    table = bk.read_changes(log, columns=["after"], where=condition).read_all()
+    assert table.equals(everything.filter(condition).select(["after"]).combine_chunks())
+    assert table.num_rows
     both = bk.read_changes(log, tables=["t.my", "t2.x"], columns=["schema", "table"]).read_all()
     assert set(map(tuple, (row.values() for row in both.to_pylist()))) == {("t", "my"), ("t2", "x")}
     with pytest.raises(bk.UsageError, match="either table"):
@@ -81,8 +81,8 @@ def test_events() -> None:
     expected = everything.filter(condition)
     assert 0 < expected.num_rows < everything.num_rows
     assert bk.read_events(log, where=condition).read_all().equals(expected.combine_chunks())
-    found = bk.read_events(log, columns=["position", "info"], where=condition).read_all()
-    assert found.to_pylist() == expected.select(["position", "info"]).to_pylist()
+    table = bk.read_events(log, columns=["position", "info"], where=condition).read_all()
+    assert table.to_pylist() == expected.select(["position", "info"]).to_pylist()
 
 
 def test_a_decimal_is_compared_with_whole_numbers() -> None:

@@ -25,12 +25,12 @@ def ddl_of(source: Any, **options: Any) -> list[dict[str, Any]]:
 
 def log(tmp_path: Path, *statements: str) -> Path:
     path = tmp_path / "binlog.000001"
-    path.write_bytes(log_of_statements(*(one.encode() for one in statements)))
+    path.write_bytes(log_of_statements(*(statement.encode() for statement in statements)))
     return path
 
 
 def names(columns: list[dict[str, Any]] | None) -> list[str] | None:
-    return None if columns is None else [one["name"] for one in columns]
+    return None if columns is None else [column["name"] for column in columns]
 
 
 def test_a_row_for_each_table_of_a_statement() -> None:

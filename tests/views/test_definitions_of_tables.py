@@ -44,8 +44,8 @@ def test_each_change_of_a_definition_is_one_of_its_tables(log: LogFile) -> None:
 
 def test_of_another_table_they_are_not() -> None:
     log = case("mysql-9.7", "ddl").logs[0]
-    found = bk.read_transactions(str(log), table="t.a").read_all()
-    statements = [text for text in found["statement"].to_pylist() if text is not None]
+    table = bk.read_transactions(str(log), table="t.a").read_all()
+    statements = [text for text in table["statement"].to_pylist() if text is not None]
     assert "ALTER TABLE a RENAME TO b" in statements
     assert "RENAME TABLE b TO c, `we``ird t` TO d" not in statements
     assert all("TABLE a" in text or "DATABASE" in text for text in statements)
@@ -55,5 +55,5 @@ def test_a_table_that_only_a_statement_names_is_found() -> None:
     log = case("mysql-9.7", "ddl").logs[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error", FilterWarning)
-        found = bk.read_transactions(str(log), table="t.b").read_all()
-    assert "RENAME TABLE b TO c, `we``ird t` TO d" in found["statement"].to_pylist()
+        table = bk.read_transactions(str(log), table="t.b").read_all()
+    assert "RENAME TABLE b TO c, `we``ird t` TO d" in table["statement"].to_pylist()

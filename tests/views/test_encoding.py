@@ -30,13 +30,13 @@ def batch(start: int = 0, *, of_transaction: int = 1000) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(
         {
             "_change_type": names(["insert"] * COUNT),
-            "_gtid": names([f"0b0c:{one}" for one in (number // of_transaction).tolist()]),
+            "_gtid": names([f"0b0c:{index}" for index in (number // of_transaction).tolist()]),
             "id": pa.array(number),
             "customer": pa.array(number * 7919 % 2000),
             "price": pa.array(number * 0.1),
-            "city": pa.array([f"city {one}" for one in (number * 31 % 50).tolist()]),
+            "city": pa.array([f"city {index}" for index in (number * 31 % 50).tolist()]),
             "name": pa.array(texts),
-            "note": pa.array([f"{one} {'x' * 100}" for one in texts]),
+            "note": pa.array([f"{text} {'x' * 100}" for text in texts]),
             "nothing": pa.nulls(COUNT, pa.int32()),
         }
     )
@@ -44,8 +44,8 @@ def batch(start: int = 0, *, of_transaction: int = 1000) -> pa.RecordBatch:
 
 def write(folder: Path, *batches: pa.RecordBatch) -> Path:
     writer = PartWriter(folder)
-    for one in batches:
-        writer.write(one)
+    for batch in batches:
+        writer.write(batch)
     writer.close()
     (path,) = folder.iterdir()
     return path

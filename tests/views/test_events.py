@@ -182,8 +182,8 @@ def test_columns_are_those_of_the_whole(columns: list[str]) -> None:
 def test_columns_with_gtid_filters() -> None:
     gtids = read_events(ALL_TYPES, columns=["gtid"]).read_all()["gtid"].to_pylist()
     wanted = next(gtid for gtid in gtids if gtid)
-    found = read_events(ALL_TYPES, columns=["position"], include_gtids=wanted).read_all()
-    assert found.num_rows == gtids.count(wanted) > 0
+    table = read_events(ALL_TYPES, columns=["position"], include_gtids=wanted).read_all()
+    assert table.num_rows == gtids.count(wanted) > 0
 
 
 def test_a_column_that_is_none() -> None:

@@ -123,8 +123,8 @@ def test_the_statement_that_made_a_row() -> None:
 def test_rows_of_a_log_without_gtids() -> None:
     """Rows outside of a transaction (MySQL 5.1) take neither thread nor statement of what precedes them."""
     layout, ((first, *events), *_) = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
-    at = next(at for at, raw in enumerate(events) if _kind(raw) == EventType.write_rows_event_v1)
-    begin, query, *changes = events[at - 3 : at + 1]
+    index = next(at for at, raw in enumerate(events) if _kind(raw) == EventType.write_rows_event_v1)
+    begin, query, *changes = events[index - 3 : index + 1]
     log = LogMaker(layout)
     log.add_all([first, begin, query, *changes, statement(b"COMMIT", layout), *changes])
     with_one, without = bk.read_rows(bytes(log.data))

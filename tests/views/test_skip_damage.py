@@ -97,7 +97,7 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
         path.write_bytes(data)
         found, damages = around(view, path, 0)
         assert damages
-        lost = [(one.start, min(one.stop, len(data))) for one in damages]
+        lost = [(damage.start, min(damage.stop, len(data))) for damage in damages]
         assert any(start <= at < stop for start, stop in lost)
         kept = [row for row in whole if not any(start <= place(row) < stop for start, stop in lost)]
         assert comparable(found, has_names) == comparable(kept, has_names)

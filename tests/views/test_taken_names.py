@@ -21,7 +21,7 @@ from tests.rows.test_rows_hostile import row_event
 
 #: Names of columns, and what they are called here.
 NAMES = {
-    **{name: name + "_" for name in (*(one.name for one in META_FIELDS), ABSENT_FIELD.name)},
+    **{name: name + "_" for name in (*(field.name for field in META_FIELDS), ABSENT_FIELD.name)},
     "_FILE_": "_FILE__",
     "_position_": "_position__",
     "file": "file",
@@ -57,7 +57,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_ours_stay_and_those_of_the_table_get_out_of_the_way(log: Path) -> None:
     table = bk.read_changes(log, table="s.t").read_all()
-    ours = [one.name for one in META_FIELDS]
+    ours = [field.name for field in META_FIELDS]
     assert table.column_names == [*ours, *NAMES.values()]
     (row,) = table.to_pylist()
     assert [row[name] for name in NAMES.values()] == list(range(len(NAMES)))

@@ -92,9 +92,9 @@ def test_transactions_are_those_that_the_server_lists(log: LogFile) -> None:
     rows = [row for row in read(log.path) if row["position"] not in incidents]
     assert [row["position"] for row in rows] == [one.position for one in shown]
     for row, one in zip(rows, shown, strict=True):
-        found = _GTID.search(one.info)
-        assert found is not None
-        gtid = found[1] or found[2]
+        match = _GTID.search(one.info)
+        assert match is not None
+        gtid = match[1] or match[2]
         assert row["gtid"] == (None if gtid == "ANONYMOUS" else gtid)
 
 

@@ -66,9 +66,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "tools.kernels.recorded_calls", *map(str, (path, *logs))]
     environment = os.environ | {"BINLOG_KAITAI_KERNELS": "compiled"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
-    found = re.search(rb"(\d+) calls of (\d+) kernels\n$", done.stderr)
-    assert found is not None
-    assert int(found[2]) >= 39
+    match = re.search(rb"(\d+) calls of (\d+) kernels\n$", done.stderr)
+    assert match is not None
+    assert int(match[2]) >= 39
     return path
 
 
