@@ -381,8 +381,9 @@ class _Watch:
         self._offsets = np.append(self._offsets[-1], offsets)
         for position, body in self._statements.of(block, self._offsets):
             for effect in take_statement(position, body, self._definitions):
-                is_removed = effect.kind == EffectKind.REMOVED
-                yield replace(effect, kind=EffectKind.UNCLEAR) if is_removed else effect
+                if effect.kind == EffectKind.REMOVED:  # by values, which a DataFrame may have transformed
+                    effect = unclear(position, *effect.table, f"{effect.reason}; {_INSTEAD}")
+                yield effect
 
 
 def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
