@@ -213,6 +213,7 @@ def main() -> int:
     os.environ["TZ"] = "UTC"
     time.tzset()
     warnings.simplefilter("ignore")
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     counts: Counter[str] = Counter()
     for name in options.server or SERVERS:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import shutil
@@ -15,6 +16,14 @@ from tools.corpus.recorder import reset_statement
 from tools.corpus.snapshot import table_contents
 from tools.servers import Server
 from tools.suites.player import DATABASE, KEPT
+
+#: An encoding for PyMySQL: UTF-8, with surrogates for bytes that are not, as servers send some values.
+_UTF8_OR_BYTES = codecs.CodecInfo(
+    lambda text, _="": codecs.utf_8_encode(text, "surrogateescape"),
+    lambda data, _="": codecs.utf_8_decode(data, "surrogateescape", True),
+    name="utf8_or_bytes",
+)
+codecs.register(lambda name: _UTF8_OR_BYTES if name == _UTF8_OR_BYTES.name else None)
 
 SYSTEM = ("mysql", "sys", "information_schema", "performance_schema")
 #: So often the columns, and the rows, of all tables are asked for in a test.
@@ -71,11 +80,16 @@ class Witness:
     def __init__(self, server: Server) -> None:
         self.server = server
         self._is_mariadb = server.spec.flavour == "mariadb"
-        self._connection = server.connect()
+        self._connection = self._connected()
         self._variables = dict(self._ask("SHOW GLOBAL VARIABLES"))
         self._is_plain = self._variables["log_bin"] == "OFF"  # without a log
         self.points: list[Point] = []
         self._with_rows = 0
+
+    def _connected(self, **options: Any) -> Any:
+        connection = self.server.connect(**options)
+        connection.encoding = _UTF8_OR_BYTES.name
+        return connection
 
     def _ask(self, query: str) -> list[tuple[Any, ...]]:
         cursor = self._connection.cursor()
@@ -113,7 +127,7 @@ class Witness:
         self.points, self._with_rows = [], 0
 
     def _connect(self) -> None:
-        self._connection = self.server.connect(read_timeout=30)
+        self._connection = self._connected(read_timeout=30)
         for variable in ("lock_wait_timeout", "foreign_key_checks"):
             self._ask(f"SET SESSION {variable} = {2 if 'wait' in variable else 0}")
 
@@ -158,7 +172,7 @@ class Witness:
     def tables(self, where: str = f"NOT IN {SYSTEM}") -> dict[TableName, Table]:
         """The contents of all tables whose engines keep their rows, and which have no history."""
         tables = {}
-        plain = self.server.connect(conv={}, read_timeout=30)
+        plain = self._connected(conv={}, read_timeout=30)
         try:
             cursor = plain.cursor()
             cursor.execute("SET time_zone = '+00:00', lock_wait_timeout = 1")
