@@ -75,15 +75,15 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         return folder
 
     def _put_library(self, build_data: dict[str, Any]) -> None:
+        from tools.kernels.annotations import signatures
         from tools.kernels.build import build
-        from tools.kernels.signatures import SIGNATURES
         from tools.kernels.targets import TARGETS, own_level, this_machine
 
         machine = os.environ.get(MACHINE, "")
         library = self._folder() / f"libkernels{machine}"
         is_native = os.environ.get(LEVEL) == "native" and not machine
         levels: dict[str, Any] = {"levels": [own_level()]} if is_native else {}
-        build(library, SIGNATURES, machine=machine, is_in_place=False, **levels)
+        build(library, signatures(), machine=machine, is_in_place=False, **levels)
         # Python on a Mac may be for two processors.
         is_plain = not machine and sys.platform != "darwin"
         target = machine or this_machine()

@@ -44,7 +44,6 @@ def read_u4(data: Bytes, offset: np.uint64) -> int:
     )
 
 
-@kernel
 def read_u8(data: Bytes, offset: np.uint64) -> np.uint64:
     """Eight bytes at `offset` (uint64) as a number (uint64), within bounds."""
     return np.uint64(read_u4(data, offset)) | np.uint64(read_u4(data, offset + _FOUR)) << np.uint64(32)
@@ -84,7 +83,6 @@ def crc32s_of_runs(table: Crc32s, starts: Ints, sizes: Ints, limits: OutInts, cr
     return count
 
 
-@kernel
 def byte_swapped(value: np.uint64) -> np.uint64:
     """A number (uint64) with the bytes in reverse order."""
     pairs = ((value & _ALTERNATE_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ALTERNATE_BYTES)
@@ -147,7 +145,6 @@ def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: OutInts) -> N
         out[index] = count
 
 
-@kernel
 @inlined
 def hash_of(data: Bytes, start: int, end: int) -> np.uint64:
     """A hash of the bytes of a range; 0 for a range outside `data`."""
@@ -188,7 +185,6 @@ def digest_ranges(data: Bytes, starts: Ints, ends: Ints, digests: OutUnsigned) -
         digests[index] = high << shift | low
 
 
-@kernel
 @inlined
 def are_equal(data: Bytes, start: int, others: Bytes, other: int, length: int) -> bool:
     """Whether `data` and `others` contain the same bytes from `start` and `other` on; false if one ends."""

@@ -77,21 +77,21 @@ class Kernel(Generic[_Result]):
         return self.plain if MODE is Mode.PYTHON else self.compiled
 
     def __call__(self, *arguments: object) -> _Result:
-        # Kernels call each other through this method; compiled ones call compiled ones.
+        # Other kernels call it; compiled ones call compiled ones.
         return self.plain(*arguments)
 
 
 def kernel(function: Callable[..., _Result]) -> Kernel[_Result]:
-    """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
+    """Make a kernel, which Python calls, of a function that uses only arrays, numbers and functions like it.
 
-    A kernel called from Python is listed in `tools/kernels/signatures.py`. Arguments that belong together
-    form a named tuple of arrays.
+    It is compiled for the types of its annotations, and with it the functions that it calls. Arguments that
+    belong together form a named tuple of arrays.
     """
     return Kernel(function)
 
 
 def inlined(function: _Function) -> _Function:
-    """Mark a small function to be inlined into the kernels that call it.
+    """Mark a small function to be inlined into the kernels that use it.
 
     A call costs about twenty instructions per array argument.
     """
@@ -119,7 +119,7 @@ def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     name, file = name_of(function), os.path.basename(path)
     row = loaded.rows.get(name)
     if row is None:
-        _complain(f"{file} has no kernel {name}", "list it in tools/kernels/signatures.py")
+        _complain(f"{file} has no kernel {name}", "run `make kernels`")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} has changed since {file} was built", "run `make kernels`")
     else:
@@ -139,13 +139,13 @@ def _complain(problem: str, advice: str) -> None:
 
 
 def called_by(function: Callable[..., object]) -> dict[str, Callable[..., object]]:
-    """The functions compiled with a kernel, by name: kernels, and functions of its module."""
+    """The functions that a function calls, and that are compiled with it, by name."""
     functions = {}
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, Kernel):
             functions[name] = value.plain
-        elif isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
+        elif isinstance(value, types.FunctionType):
             functions[name] = value
     return functions
 

@@ -85,7 +85,7 @@ class ArgumentType(NamedTuple):
 
 
 def argument_types(signature: str) -> list[ArgumentType]:
-    """The types of the arguments, in order; see `tools/kernels/signatures.py`."""
+    """The types of the arguments, in order; see `tools/kernels/annotations.py`."""
     parts = ((word, *word.partition("[")) for word in signature.split())
     return [
         ArgumentType(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
@@ -207,7 +207,6 @@ class MachineCode:
                 wanted = self._row.signature.split()[number]
                 raise TypeError(
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
-                    " (tools/kernels/signatures.py)"
                 )
 
 

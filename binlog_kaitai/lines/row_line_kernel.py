@@ -46,7 +46,6 @@ _ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
 _N, _R, _T = 110, 114, 116
 
 
-@kernel
 def code_at(text: Bytes, offset: int, end: int) -> Any:
     """Code point and width of the character at an offset of valid UTF-8."""
     byte = np.int64(text[offset])
@@ -59,7 +58,6 @@ def code_at(text: Bytes, offset: int, end: int) -> Any:
     return code, width
 
 
-@kernel
 def is_unsafe(code: int) -> bool:
     """Whether `output_text.printable` escapes a character."""
     if code < 0xA0:
@@ -69,7 +67,6 @@ def is_unsafe(code: int) -> bool:
     return code <= 0x2069
 
 
-@kernel
 def is_space(code: int) -> bool:
     """Whether Python's `str.rstrip` removes a character."""
     if code < 0x1680:
@@ -185,7 +182,6 @@ _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
 
 
 # Not part of `copy`, which checks bounds: with the steps in a function of their own, `dump` takes 5% longer.
-@kernel
 @inlined
 def copy_steps(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
     """Copy bytes, which must be followed by COPIED_AT_ONCE more in both arrays."""
@@ -210,7 +206,6 @@ def copy_steps(source: Bytes, start: int, length: int, out: Bytes, offset: int) 
         to += _4
 
 
-@kernel
 def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
     """Whether the bytes from `first` to `second` are equal to those from `second` to the end."""
     size = second - first
@@ -220,7 +215,6 @@ def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
     return step == size and end - second == size
 
 
-@kernel
 def is_same_value(data: Bytes, first: int, second: int, size: int, prefix: int) -> bool:
     """Whether two values, given by their offsets or NULL, have the same bytes."""
     if first < 0 or second < 0:
@@ -293,7 +287,6 @@ class LineMemory(NamedTuple):
     ends: OutInts
 
 
-@kernel
 @inlined
 def put_lines(
     is_sql: bool,

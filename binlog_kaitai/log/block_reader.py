@@ -108,7 +108,6 @@ _WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
 _LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
 
 
-@kernel
 def _is_start(data: Bytes, start: Number, header_length: Number) -> Number:
     """`framing.is_start` for a header that is completely in the buffer."""
     if read_u4(data, np.uint64(start)) != _MAGIC:
@@ -123,7 +122,6 @@ def _is_start(data: Bytes, start: Number, header_length: Number) -> Number:
     return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
 
 
-@kernel
 @inlined
 def size_of_event(data: Bytes, start: int, end: int, header_length: int, max_size: int) -> int:
     """Length of the event at `start`; `~MORE` or `~IMPOSSIBLE` if it is incomplete or impossible."""
@@ -135,7 +133,6 @@ def size_of_event(data: Bytes, start: int, end: int, header_length: int, max_siz
     return size if start + size <= end else ~MORE
 
 
-@kernel
 @inlined
 def _ends_with_word(data: Bytes, start: int, end: int) -> bool:
     """Whether a range of `data` ends with one of `_WORDS`."""
@@ -182,7 +179,6 @@ class FrameRules(NamedTuple):
     sizes: Ints
 
 
-@kernel
 @inlined
 def _is_known(data: Bytes, start: int, length: int, known: KnownMaps) -> bool:
     """Whether a table map is one of the known ones; otherwise, it becomes the latest."""

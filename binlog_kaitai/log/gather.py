@@ -69,7 +69,6 @@ def read_fixed(data: Bytes, starts: Ints, fields: IntTable, out: OutUnsignedTabl
             is_same[field] = is_same[field] and is_all(row, out[field, 0])
 
 
-@kernel
 def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endian: bool, out: Array) -> None:
     """Like `read_numbers`, with at least eight bytes available at all offsets."""
     unused = np.uint64(64 - 8 * width)
@@ -81,7 +80,6 @@ def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endi
             out[index] = (read_u8(data, np.uint64(starts[index] + offset)) << unused) >> unused
 
 
-@kernel
 def is_all(values: Array, value: Number) -> Number:
     """Whether all numbers are equal to a given one."""
     differences = np.uint64(0)

@@ -135,7 +135,6 @@ def walk_images(walked: WalkInput, state: OutInts, output: FoundRows, counts: Ou
     return rows
 
 
-@kernel
 @inlined
 def open_image(data: Bytes, offset: int, end: int, count: int, partial: int) -> Any:
     """The offsets of an image's null bits, its values, and its bitmap of partial JSON columns, -1 for none.
@@ -158,7 +157,6 @@ def open_image(data: Bytes, offset: int, end: int, count: int, partial: int) -> 
     return offset, offset + len_null_bits(count), option
 
 
-@kernel
 @inlined
 def after_value(data: Bytes, offset: int, end: int, size: int, prefix: int) -> Any:
     """The offset after a value of `size` bytes, or with a length prefix; exceeds `end` if the value does."""
@@ -169,7 +167,6 @@ def after_value(data: Bytes, offset: int, end: int, size: int, prefix: int) -> A
     return offset + prefix + length_prefix(data, offset, prefix)
 
 
-@kernel
 @inlined
 def after_image(walked: WalkInput, program: int, side: int, null_at: int, offset: int, end: int) -> Any:
     """The offset after the values of an image, whose null bits are valid; exceeds `end` if they do."""

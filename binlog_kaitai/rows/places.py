@@ -91,7 +91,6 @@ def put_places(of_rows: Ints, events: PlacedEvents, out: Places) -> tuple[int, i
     return count, servers, timestamps, commits
 
 
-@kernel
 @inlined
 def _put(values: Ints, written: int, begin: int, end: int, value: Number) -> int:
     """Write a value for some rows, but one for all while it is the same; returns how many are written."""

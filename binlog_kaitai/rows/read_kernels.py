@@ -63,7 +63,6 @@ _POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
 _SHORT = 20
 
 
-@kernel
 def read_integers(data: Bytes, starts: Array, size: int, is_signed: int, out: Array) -> None:
     """Read little-endian numbers of 1 to 4 bytes; those of 3 bytes are extended to 32 bits."""
     last = data.shape[0] - size
@@ -82,7 +81,6 @@ def read_integers(data: Bytes, starts: Array, size: int, is_signed: int, out: Ar
         out[index] = integer
 
 
-@kernel
 def read_eights(data: Bytes, starts: Array, step: int, out: Unsigned) -> None:
     """Read 8-byte little-endian numbers, writing every `step`-th output element."""
     last = data.shape[0] - 8
@@ -93,7 +91,6 @@ def read_eights(data: Bytes, starts: Array, step: int, out: Unsigned) -> None:
             out[index * step + 1] = np.uint64(0)
 
 
-@kernel
 def read_years(data: Bytes, starts: Array, out: Array) -> None:
     """Read YEAR values."""
     last = data.shape[0] - 1
@@ -105,7 +102,6 @@ def read_years(data: Bytes, starts: Array, out: Array) -> None:
         out[index] = value
 
 
-@kernel
 def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: Array) -> int:
     """Elements of `numbers` for ENUM and SET values of one or two bytes; -1 for no value.
 
@@ -125,7 +121,6 @@ def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: A
     return unknown
 
 
-@kernel
 def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> int:
     """Read DECIMAL values of at most 38 digits, without their point, as 128-bit two's complement.
 
@@ -175,7 +170,6 @@ def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> i
     return wrong
 
 
-@kernel
 def read_long_decimals(data: Bytes, starts: Array, groups: Array, out: Array) -> int:
     """Like `read_decimals`, for more digits; `out` is uint32, 8 limbs per value, the lowest first."""
     wrong = 0
@@ -243,7 +237,6 @@ FINE, ZERO, WRONG = 0, 1, 2
 _SECOND = 1_000_000
 
 
-@kernel
 def days_of(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 of a date in the years 1 to 9999; below -1000000 if there is no such date."""
     if year < 1 or year > 9999 or month < 1 or month > 12 or day < 1:
@@ -262,7 +255,6 @@ def days_of(year: int, month: int, day: int) -> int:
     return years * 365 + (years >> 2) - hundreds + (hundreds >> 2) + of_year - 719_468
 
 
-@kernel
 @inlined
 def moment_at(data: Bytes, start: int, how: int, digits: int) -> Any:
     """The state of a date or time of any kind; and its days, or its microseconds."""
@@ -300,7 +292,6 @@ def moment_at(data: Bytes, start: int, how: int, digits: int) -> Any:
     return np.int64(FINE), -length if is_negative else length
 
 
-@kernel
 @inlined
 def read_moments(
     data: Bytes, starts: Array, how: int, size: int, digits: int, out: Array, states: Array
@@ -336,7 +327,6 @@ NULLS, INVALID, TOTAL, RESULTS = range(4)
 ROWS_AT_ONCE = 1024
 
 
-@kernel
 def mark_valid(starts: Array, bits: Bytes) -> int:
     """Write validity bits, eight per byte of `bits`; returns the number of missing values."""
     nulls = 0

@@ -106,7 +106,6 @@ def put_sequences(
         offsets[np.uint64(row + 1)] = offset
 
 
-@kernel
 @inlined
 def _put_counted(number: int, out: Bytes, offset: int) -> int:
     """Write a number, preceded by its digit count and followed by a point; returns the end."""

@@ -24,7 +24,6 @@ def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends
     return total
 
 
-@kernel
 def copy_values(data: Bytes, starts: Array, prefix: int, offsets: Array, out: Bytes) -> None:
     """Copy the values to their offsets; `out` needs 16 spare bytes."""
     for index in range(starts.shape[0]):

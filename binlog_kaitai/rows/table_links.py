@@ -84,7 +84,6 @@ class Links(NamedTuple):
     of_events: OutInts
 
 
-@kernel
 @inlined
 def _find(ids: TableIds, table_id: Number) -> Number:
     """Index of the entry of a table id, or of the free one for it."""
@@ -95,7 +94,6 @@ def _find(ids: TableIds, table_id: Number) -> Number:
     return np.uint64(index)
 
 
-@kernel
 @inlined
 def _table_id(events: LinkedEvents, fields: IdFields, event: Number) -> Number:
     """The table id of a table map or rows event; -1 if it is too short."""
@@ -108,7 +106,6 @@ def _table_id(events: LinkedEvents, fields: IdFields, event: Number) -> Number:
     return np.int64(read_u8(events.data, np.uint64(id_at)) << unused >> unused)
 
 
-@kernel
 @inlined
 def _end(events: LinkedEvents, event: Number) -> Number:
     """Where an event ends, without its checksum."""
@@ -116,7 +113,6 @@ def _end(events: LinkedEvents, event: Number) -> Number:
     return events.starts[event] + size
 
 
-@kernel
 def _are_equal_maps(events: LinkedEvents, content_at: Number, first: Number, second: Number) -> bool:
     """Whether two table maps are equal from an offset on."""
     start, other = events.starts[first] + content_at, events.starts[second] + content_at

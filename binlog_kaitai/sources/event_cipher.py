@@ -70,7 +70,6 @@ def find_events(data: Bytes, starts: OutInts) -> int:
     return count
 
 
-@kernel
 @inlined
 def _swap(data: Bytes, start: int) -> None:
     """Exchange the first bytes of an event with those of `len_event`, where its ciphertext has a gap."""

@@ -58,7 +58,6 @@ def _power(exponent: int) -> tuple[int, int]:
 _POWERS = np.array([_power(exponent) for exponent in range(_LEAST_POWER, _MOST_POWER + 1)], dtype=np.uint64)
 
 
-@kernel
 def product(factor: Any, other: Any) -> Any:
     """The upper and the lower 64 bits of a product."""
     high, low = factor >> _HALF, factor & _LOW
@@ -69,7 +68,6 @@ def product(factor: Any, other: Any) -> Any:
     return above, (middle << _HALF) | (lows & _LOW)
 
 
-@kernel
 def round_to_odd(high: Any, low: Any, factor: Any) -> Any:
     """The upper 64 bits of a 128-bit number times a factor, made odd if any bit below them is set."""
     carried, _ = product(low, factor)
@@ -82,7 +80,6 @@ def round_to_odd(high: Any, low: Any, factor: Any) -> Any:
     return above | (_ONE if middle > _ONE else np.uint64(0))
 
 
-@kernel
 def shortest(bits: Any) -> Any:
     """Digits and decimal exponent of a finite DOUBLE, given as its bits; the sign is ignored."""
     mantissa = bits & _MANTISSA
@@ -225,7 +222,6 @@ _UNITS = 40
 _LIMB = 1_000_000_000
 
 
-@kernel
 def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: Bytes, end: int) -> int:
     """Write `mantissa` times 2 to the `exponent`, with `precision` significant digits, as `%g` does.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBools, OutBytes, OutInts
+from binlog_kaitai.kernels.arrays import Bytes, Ints, Number, OutBools, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.base64_kernel import LINE, PAIRS, put_base64
 from binlog_kaitai.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_shortest
@@ -66,13 +66,11 @@ _BASE64 = np.frombuffer(b'"base64:type', dtype=np.uint8)
 _MOST_DIGITS = 264
 
 
-@kernel
 def opaque_room(length: int) -> int:
     """Upper bound for the length that `put_opaque` writes for a number of bytes."""
     return max((length // LINE + 1) * 78 + 40, _MOST_DIGITS)
 
 
-@kernel
 def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, offset: int) -> int:
     """Print the value of a column type other than text, in bounds; LEFT if it is invalid."""
     end = start + length
@@ -87,7 +85,6 @@ def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, offs
     return offset if offset >= 0 else LEFT
 
 
-@kernel
 def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print a DECIMAL."""
     number = json_decimal_number(data, start)
@@ -99,7 +96,6 @@ def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, offset: int)
     return put_decimal(data, number, precision, scale, out, offset)
 
 
-@kernel
 def put_json_datetime(data: Bytes, start: int, end: int, is_date: bool, out: Bytes, offset: int) -> int:
     """Print a date or a date with time in quotes; negative if it is invalid."""
     if json_datetime_end(data, start) > end:
@@ -118,7 +114,6 @@ def put_json_datetime(data: Bytes, start: int, end: int, is_date: bool, out: Byt
     return offset + 1
 
 
-@kernel
 def put_json_time(data: Bytes, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print a time in quotes; negative if it is invalid."""
     if json_time_end(data, start) > end:
@@ -138,7 +133,6 @@ def put_json_time(data: Bytes, start: int, end: int, out: Bytes, offset: int) ->
     return offset + 1
 
 
-@kernel
 def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print bytes in base64 after the number of their type, in quotes."""
     offset = put_number(kind, out, copy(_BASE64, 0, _BASE64.shape[0], out, offset))
@@ -173,19 +167,16 @@ _TO_DATE, _TO_TIME = _text(of_type(OPAQUE_DATE).document_type), _text(of_type(OP
 _TO_DATETIME = _text(of_type(OPAQUE_DATETIME).document_type)
 
 
-@kernel
 def has_cast(kind: int) -> bool:
     """Whether JSON text does not express a value of a column type, but SQL does."""
     return kind in (OPAQUE_DECIMAL, OPAQUE_DATE, OPAQUE_TIME, OPAQUE_DATETIME, OPAQUE_TIMESTAMP)
 
 
-@kernel
 def is_byte_string(kind: int) -> bool:
     """Whether a value has a column type of byte strings, whose casts the event reader writes."""
     return kind in OPAQUE_BYTES
 
 
-@kernel
 def put_cast(
     data: Bytes, kind: int, start: int, text: Bytes, begin: int, end: int, out: Bytes, offset: int
 ) -> Any:
@@ -225,7 +216,6 @@ def put_cast(
 _WITH_EXPONENT = 1e15
 
 
-@kernel
 def integer_at(data: Bytes, kind: Any, position: int) -> Any:
     """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be in bounds.
 
@@ -242,7 +232,6 @@ def integer_at(data: Bytes, kind: Any, position: int) -> Any:
     return json_int64(data, position) if kind == 9 else json_uint64(data, position)
 
 
-@kernel
 def put_double(data: Bytes, start: int, out: Bytes, position: int) -> Any:
     """Print a double as servers do, see `double_text`; LEFT for NaN and infinities."""
     bits = json_int64(data, start)
@@ -261,8 +250,7 @@ def put_double(data: Bytes, start: int, out: Bytes, position: int) -> Any:
     return end - 1 if plus < end else end
 
 
-@kernel
-def put_scalar(data: Bytes, kind: int, start: int, end: int, out: Bytes, offset: int) -> Any:
+def put_scalar(data: Bytes, kind: Number, start: Number, end: int, out: Bytes, offset: int) -> Any:
     """Print a value that is not a container."""
     if offset + NUMBER_ROOM > out.shape[0]:
         return NO_ROOM
@@ -289,7 +277,6 @@ MAX_DEPTH, LEVEL = 100, 5
 INTRODUCER = np.frombuffer(introducer("utf8mb4").encode(), dtype=np.uint8)
 
 
-@kernel
 def put_quoted(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> int:
     """Print a string with quotes, escaped; its bytes must be within `data`."""
     if offset + 6 * length + 2 > out.shape[0]:
@@ -316,7 +303,6 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, offset: int) ->
     return offset + 1
 
 
-@kernel
 def string_at(data: Bytes, start: int, end: int) -> Any:
     """Offset and length of a string, whose length is a 7-bit varint at `start`; length -1 if invalid."""
     length = np.int64(0)
@@ -331,7 +317,6 @@ def string_at(data: Bytes, start: int, end: int) -> Any:
     return start, np.int64(-1)
 
 
-@kernel
 def is_after(data: Bytes, start: int, length: int, before: int, length_before: int) -> Any:
     """Whether a key sorts after another: by length, then by bytes."""
     if length != length_before:
@@ -342,7 +327,6 @@ def is_after(data: Bytes, start: int, length: int, before: int, length_before: i
     return False
 
 
-@kernel
 def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, offset: int) -> int:
     """Write the path of the current value of a document, see `put_document`; NO_ROOM if `out` is full."""
     if offset >= out.shape[0]:
@@ -365,7 +349,6 @@ def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, offset: int) -> i
     return offset
 
 
-@kernel
 def put_path_of_cast(
     data: Bytes, stack: Ints, depth: int, text: Bytes, begin: int, end: int, casts: Bytes, offset: int
 ) -> Any:

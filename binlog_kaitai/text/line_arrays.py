@@ -62,7 +62,6 @@ _SECOND_FROM[0xE0], _SECOND_TO[0xED], _SECOND_FROM[0xF0], _SECOND_TO[0xF4] = (
 )
 
 
-@kernel
 def put_escape(byte: int, out: Bytes, offset: int) -> Number:
     """Write a byte that has an entry in `ESCAPES` as a JSON escape; returns the end."""
     escape = ESCAPES[byte]
@@ -74,7 +73,6 @@ def put_escape(byte: int, out: Bytes, offset: int) -> Number:
     return put_hex(byte, out, offset + 4)
 
 
-@kernel
 @inlined
 def copy_marked(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> Any:
     """Copy bytes; whether one of them has an entry in `ESCAPES`, and whether one is above 127."""
@@ -89,7 +87,6 @@ def copy_marked(data: Bytes, start: int, length: int, out: Bytes, offset: int) -
     return special != 0, high > 127
 
 
-@kernel
 def unquote(text: Bytes, begin: int, end: int) -> Number:
     """Replace the JSON string `text[begin:end]`, escaped as by `put_escape`, by its characters."""
     target = begin
@@ -109,8 +106,7 @@ def unquote(text: Bytes, begin: int, end: int) -> Number:
     return target
 
 
-@kernel
-def width_at(data: Bytes, offset: int, end: int) -> Number:
+def width_at(data: Bytes, offset: Number, end: Number) -> Number:
     """Length of the UTF-8 character at `offset`, before `end`; 0 if it is invalid."""
     byte = data[offset]
     width = np.int64(_SIZES[byte])

@@ -69,7 +69,6 @@ CLIENT_SUFFIX, CLIENT_NULL = 1, 2
 _LARGE_OBJECT = 1
 
 
-@kernel
 def is_utf8(data: Bytes, start: int, end: int) -> bool:
     """Whether bytes are valid UTF-8."""
     source = data[start:end]
@@ -86,7 +85,6 @@ def is_utf8(data: Bytes, start: int, end: int) -> bool:
     return True
 
 
-@kernel
 def is_ambiguous(data: Bytes, start: int, out: Bytes, begin: int, end: int) -> Any:
     """Whether the document at `data[start]`, printed at `out[begin:end]`, needs the marker, see `marked`."""
     size = end - begin
@@ -102,7 +100,6 @@ def is_ambiguous(data: Bytes, start: int, out: Bytes, begin: int, end: int) -> A
     return bool(count == 1)
 
 
-@kernel
 def put_json(
     data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, position: int
 ) -> Any:
@@ -179,7 +176,6 @@ _ONE = np.uint64(1)
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 
 
-@kernel
 def put_quote(quotes: int, out: Bytes, offset: int) -> int:
     """Write a quotation mark of JSON."""
     # With signed indexes, Numba would generate code for negative ones.
@@ -191,7 +187,6 @@ def put_quote(quotes: int, out: Bytes, offset: int) -> int:
     return offset + quotes
 
 
-@kernel
 def put_bytes_object(
     data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, offset: int
 ) -> int:
@@ -213,7 +208,6 @@ def put_bytes_object(
     return offset + 1
 
 
-@kernel
 def widest_text(data: Bytes, start: int, length: int) -> Any:
     """Upper bound for the length that `put_utf8` writes."""
     controls: Any = np.int64(0)
@@ -276,7 +270,6 @@ class CellBytes(NamedTuple):
     word_count: int
 
 
-@kernel
 def put_coded(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     """Write a string byte by byte, translated by words; LEFT if a byte has none."""
     data, start, length, _, detail, words, limits, first, _ = cell
@@ -296,7 +289,6 @@ def put_coded(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     return put_quote(quotes, out, offset)
 
 
-@kernel
 def put_members(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     """Write the names of bits, separated by commas; LEFT if a bit has none."""
     _, bits = integers(cell.data, cell.offset, cell.length)
@@ -315,7 +307,6 @@ def put_members(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     return put_quote(quotes, out, offset)
 
 
-@kernel
 def put_moment(
     is_client: bool, data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int
 ) -> Any:
@@ -370,7 +361,6 @@ def put_moment(
     return end if end >= 0 else LEFT
 
 
-@kernel
 def bare(end: Any, out: Bytes, begin: int) -> Any:
     """The end of the number `out[begin:end]` in SQL: a whole one has no point. LEFT remains LEFT."""
     if end < 0 or out[end - 2] != 46 or out[end - 1] != 48:
@@ -382,7 +372,6 @@ def bare(end: Any, out: Bytes, begin: int) -> Any:
     return end - 2
 
 
-@kernel
 def put_sql_document(
     cell: CellBytes, quotes: int, scratch: Bytes, stack: Ints, out: Bytes, position: int
 ) -> Any:
@@ -421,7 +410,6 @@ def put_sql_document(
     return position + 1
 
 
-@kernel
 def put_geometry(cell: CellBytes, quotes: int, out: Bytes, end: int) -> int:
     """Write a geometry from SRID and WKB; one without WKB as bytes."""
     data, start, length, _, _, words, limits, first, _ = cell
@@ -438,7 +426,6 @@ def put_geometry(cell: CellBytes, quotes: int, out: Bytes, end: int) -> int:
     return end + 1
 
 
-@kernel
 def put_rare(cell: CellBytes, out: Bytes, end: int) -> Any:
     """Write a YEAR or BIT, the same in all dialects; LEFT for any other kind."""
     if cell.kind == YEAR:
@@ -452,13 +439,11 @@ def put_rare(cell: CellBytes, out: Bytes, end: int) -> Any:
     return LEFT
 
 
-@kernel
 def put_word(words: Bytes, limits: Ints, word: int, out: Bytes, end: int) -> Any:
     """Write a word."""
     return copy(words, limits[word], limits[word + 1] - limits[word], out, end)
 
 
-@kernel
 @inlined
 def put_client(cell: CellBytes, stack: Ints, out: Bytes, end: int) -> Any:
     """Like `put_cell`, as the clients print values; BYTES are strings, MEMBERS bits."""
@@ -503,7 +488,6 @@ def put_client(cell: CellBytes, stack: Ints, out: Bytes, end: int) -> Any:
     return LEFT
 
 
-@kernel
 @inlined
 def put_sql(cell: CellBytes, quotes: int, scratch: Bytes, stack: Ints, out: Bytes, end: int) -> Any:
     """Like `put_cell`, in SQL: the words of a MEMBER are literals. NO_SCRATCH only for a DOCUMENT."""
@@ -549,7 +533,6 @@ def put_sql(cell: CellBytes, quotes: int, scratch: Bytes, stack: Ints, out: Byte
     return put_rare(cell, out, end)
 
 
-@kernel
 @inlined
 def put_cell(cell: CellBytes, quotes: int, stack: Ints, out: Bytes, end: int) -> Any:
     """Write a value; NO_ROOM only for a DOCUMENT."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBytes, OutInts
+from binlog_kaitai.kernels.arrays import Bytes, Ints, Number, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.kernels.groups import distinct
 from binlog_kaitai.text.text_kernels import PAIRS, put_number, put_padded
@@ -22,7 +22,6 @@ UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 CLOCK_SIZE = 19
 
 
-@kernel
 def put_two(value: int, out: Bytes, offset: int) -> int:
     """Write a number below 100 with two digits; `out` must have room."""
     # With signed indexes, Numba would generate code for negative ones.
@@ -32,8 +31,7 @@ def put_two(value: int, out: Bytes, offset: int) -> int:
     return offset + 2
 
 
-@kernel
-def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
+def put_micros(number: Number, digits: int, out: Bytes, offset: int) -> Any:
     """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
     if digits == 0:
         return offset
@@ -43,7 +41,6 @@ def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
     return put_padded(number // UNITS[6 - digits], digits, out, offset + 1)
 
 
-@kernel
 @inlined
 def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, of two digits or more, minutes and seconds; `out` must have room."""
@@ -54,7 +51,6 @@ def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> i
     return put_two(second, out, offset + 1)
 
 
-@kernel
 def put_date(days: int, out: Bytes, offset: int) -> int:
     """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
     # Days since 0000-03-01, in periods of 400 years that begin in March (see `read_kernels.days_of`).

@@ -35,7 +35,6 @@ _NOT_FINITE = np.frombuffer(b"infnan", dtype=np.uint8)
 _LOWEST = np.int64(-(1 << 63))
 
 
-@kernel
 def integers(data: Bytes, start: int, size: int) -> Any:
     """An integer as signed and as unsigned; an 8-byte integer is signed in both."""
     if size == 1:
@@ -49,7 +48,6 @@ def integers(data: Bytes, start: int, size: int) -> Any:
     return int_8(data, start), int_8(data, start)
 
 
-@kernel
 def put_signed(number: Any, out: Bytes, offset: int) -> Any:
     """Write a signed integer."""
     if number != _LOWEST:
@@ -60,7 +58,6 @@ def put_signed(number: Any, out: Bytes, offset: int) -> Any:
     return offset
 
 
-@kernel
 def put_unsigned(number: Any, out: Bytes, offset: int) -> Any:
     """Write an unsigned integer, given as signed."""
     if number >= 0:
@@ -188,7 +185,6 @@ def put_floating(
     return offset
 
 
-@kernel
 def put_point(has_digits: bool, out: Bytes, offset: int) -> int:
     """Write the decimal point, preceded by a zero if the DECIMAL has no digits before it."""
     if not has_digits:
@@ -198,7 +194,6 @@ def put_point(has_digits: bool, out: Bytes, offset: int) -> int:
     return offset + 1
 
 
-@kernel
 def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes, end: int) -> int:
     """Write a DECIMAL; LEFT if it is invalid."""
     if precision == 0 or scale > precision:
@@ -228,7 +223,6 @@ def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes,
     return end
 
 
-@kernel
 def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offset: int) -> int:
     """Write a date with a separator; years of more than four digits are only in damaged values."""
     offset = put_two(year // 100, out, offset) if year < 10_000 else put_number(year // 100, out, offset)
@@ -239,13 +233,11 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offs
     return put_two(day, out, offset + 1)
 
 
-@kernel
 def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, minutes and seconds; -1 for hours of four digits."""
     return put_hours(hour, minute, second, out, offset) if hour < 1000 else -1
 
 
-@kernel
 def put_bits(data: Bytes, start: int, length: int, bits: int, out: Bytes, offset: int) -> int:
     """Write the last `bits` bits of a byte range."""
     out[offset] = 98

@@ -22,7 +22,6 @@ def is_other(byte: int) -> bool:
     return (byte < 32) | (byte > 126) | (byte == 92)
 
 
-@kernel
 def put_marks(quotes: int, out: Bytes, end: int) -> int:
     """Write the quotes at the start or end of a string."""
     for _ in range(quotes):
@@ -31,7 +30,6 @@ def put_marks(quotes: int, out: Bytes, end: int) -> int:
     return end
 
 
-@kernel
 def put_doubled(data: Bytes, start: int, stop: int, quotes: int, out: Bytes, end: int) -> int:
     """Copy bytes, with that number of quotes in place of each one."""
     for offset in range(start, stop):
@@ -44,7 +42,6 @@ def put_doubled(data: Bytes, start: int, stop: int, quotes: int, out: Bytes, end
     return end
 
 
-@kernel
 def put_digits(data: Bytes, start: int, stop: int, size: int, quotes: int, out: Bytes, end: int) -> int:
     """Write bytes as a hexadecimal literal, padded with zeros to a minimum size; `out` must have room."""
     if stop == start and size == 0:

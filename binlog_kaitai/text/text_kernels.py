@@ -25,9 +25,8 @@ _FILL_AT, _WIDTH_AT, _TEXTS_AT = 256, 257, 258
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
-@kernel
 @inlined
-def put_hex(byte: int, out: Bytes, offset: int) -> int:
+def put_hex(byte: Number, out: Bytes, offset: int) -> int:
     """Write a byte as two hexadecimal digits; returns the end."""
     out[offset] = HEX_DIGITS[byte >> 4]
     out[offset + 1] = HEX_DIGITS[byte & 15]
@@ -281,7 +280,6 @@ def put_number(value: Number, out: OutBytes, start: int) -> Number:
     return np.int64(begin + digits)
 
 
-@kernel
 def put_padded(value: Number, digits: int, out: Bytes, start: Number) -> Number:
     """Write a non-negative number that has at most `digits` digits, with leading zeros; returns the end."""
     begin, value, end = np.uint64(start), np.uint64(value), np.uint64(start + digits)

@@ -1,15 +1,16 @@
-"""The generated value decoders as kernels; see `binlog_grammar.decoders`.
+"""The generated value decoders, for kernels; see `binlog_grammar.decoders`.
 
 They check no bounds; callers check the width of the value first, or ask `length_at`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 
 from binlog_kaitai.core.grammar import plain_decoders
 from binlog_kaitai.kernels.arrays import Bytes, Number
-from binlog_kaitai.kernels.compile import Kernel, inlined, kernel
+from binlog_kaitai.kernels.compile import inlined
 
 _GENERATED = {
     name: inlined(function)
@@ -18,8 +19,8 @@ _GENERATED = {
 }
 
 
-def _decoder(name: str) -> Kernel[Number]:
-    return kernel(_GENERATED[name])
+def _decoder(name: str) -> Callable[..., Number]:
+    return _GENERATED[name]
 
 
 year = _decoder("year")
@@ -68,7 +69,6 @@ json_time_end = _decoder("json_time_end")
 json_time = _decoder("json_time")
 
 
-@kernel
 def length_at(data: Bytes, start: int, prefix: int) -> int:
     """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
     if start < 0 or start + prefix > data.shape[0]:

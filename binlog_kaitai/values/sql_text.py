@@ -27,7 +27,6 @@ import numpy as np
 from binlog_kaitai.core.grammar import JsonBinary, JsonOpaque
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes
-from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.charsets import BINARY, encoder_of
 from binlog_kaitai.values.column_kinds import OPAQUE_BYTES, Kind, of_type
 from binlog_kaitai.values.json_documents import (
@@ -289,8 +288,7 @@ def _double(text: str) -> str | None:
     return text if "e" in text else f"{text}e0"
 
 
-@kernel
-def is_long_double(text: Bytes, begin: int, end: int) -> bool:
+def is_long_double(text: Bytes | bytes, begin: int, end: int) -> bool:
     """Whether JSON parsers may round the number `text[begin:end]`, in the format of servers."""
     digits, fraction = 0, 0
     exponent: Any = 0

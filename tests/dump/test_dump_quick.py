@@ -144,7 +144,7 @@ def test_damaged_times_have_all_their_digits(kind: Kind, value: tuple[str, int],
     data, digits = value
     out = np.zeros(64, dtype=np.uint8)
     raw = np.frombuffer(bytes.fromhex(data), dtype=np.uint8)
-    end = listed_values.put_moment.plain(True, raw, 0, kind.value, digits, out, 0)
+    end = listed_values.put_moment(True, raw, 0, kind.value, digits, out, 0)
     assert bytes(out[:end]) == text
 
 

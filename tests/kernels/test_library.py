@@ -21,9 +21,8 @@ from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, argumen
 from tests.corpus_files import case
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write
-from tools.kernels.annotations import find_kernel, is_group, parameters, signature_of
+from tools.kernels.annotations import find_kernel, is_group, parameters, signature_of, signatures
 from tools.kernels.build import BuildError, build
-from tools.kernels.signatures import SIGNATURES
 from tools.kernels.targets import own_level
 
 BYTES = np.arange(8, dtype=np.uint8)
@@ -86,8 +85,8 @@ _SIGNATURES: dict[Callable[..., Any], str] = {
 
 def made(folder: Path, *functions: Callable[..., Any], is_checked: bool = False) -> Library:
     path = folder / "kernels.so"
-    signatures = {name_of(function): _SIGNATURES[function] for function in functions}
-    build(path, signatures, levels=[own_level()], is_checked=is_checked)
+    own = {name_of(function): _SIGNATURES[function] for function in functions}
+    build(path, own, levels=[own_level()], is_checked=is_checked)
     return Library(str(path))
 
 
@@ -199,13 +198,13 @@ def test_without_a_compiler_the_build_says_so(tmp_path: Path, monkeypatch: pytes
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setitem(sys.modules, "ziglang", None)
     with pytest.raises(BuildError, match="no C compiler"):
-        build(tmp_path / "kernels.so", SIGNATURES)
+        build(tmp_path / "kernels.so", signatures())
 
 
 def test_there_is_machine_code_of_all_kernels_as_they_are() -> None:
     found = library(LIBRARY)
     assert isinstance(found, Library)
-    assert set(found.rows) == set(SIGNATURES)
+    assert set(found.rows) == set(signatures())
     for name, row in found.rows.items():
         function = find_kernel(name)
         assert row.fingerprint == fingerprint(function)
@@ -218,7 +217,7 @@ def test_there_is_machine_code_of_all_walks() -> None:
     fields = [field for layout in BODIES.values() for field in layout.fields]
     walks = {walk for field in fields if (walk := getattr(field, "walk", None))}
     assert walks
-    assert {f"binlog_grammar.walks.{walk}" for walk in walks} <= set(SIGNATURES)
+    assert {f"binlog_grammar.walks.{walk}" for walk in walks} <= set(signatures())
 
 
 def test_an_edited_kernel_runs_as_python_until_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

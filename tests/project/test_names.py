@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import binlog_kaitai
+from binlog_kaitai.kernels.compile import called_by, name_of
+from tools.kernels.annotations import find_kernel, signatures
 
 _ROOT = Path(__file__).parents[2]
 
@@ -146,11 +148,11 @@ def test_a_name_with_its_module_is_there() -> None:
 
 
 def test_a_kernel_has_at_most_eight_arguments() -> None:
-    functions = (node for tree in _trees("binlog_kaitai").values() for node in ast.walk(tree))
-    kernels = [
-        node
-        for node in functions
-        if isinstance(node, ast.FunctionDef) and "kernel" in map(ast.unparse, node.decorator_list)
-    ]
-    assert len(kernels) > 100
-    assert [node.name for node in kernels if len(node.args.args) > 8] == []
+    """Nor has a function that is compiled with one."""
+    functions = {find_kernel(name) for name in signatures()}
+    pending = [*functions]
+    while pending:
+        pending += (called := {*called_by(pending.pop()).values()} - functions)
+        functions |= called
+    assert len(functions) > 100
+    assert [name_of(function) for function in functions if function.__code__.co_argcount > 8] == []

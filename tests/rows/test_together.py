@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal, localcontext
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import ReadMethod, read_together
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
 from binlog_kaitai.rows.table_maps import Width
-from binlog_kaitai.values.decoders import int_4
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)
@@ -109,13 +108,11 @@ def test_values_that_are_not_inside_are_nothing(how: int) -> None:
     assert found.invalid == 0
 
 
-def test_machine_code_goes_by_the_kernels_of_other_modules_that_it_calls() -> None:
+def test_machine_code_goes_by_the_functions_of_other_modules_that_it_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = compiling.fingerprint(ways.read_columns.plain)
-    changed: Any = lambda data, at, is_unsigned: 0  # noqa: E731
-    plain = int_4.plain
-    try:
-        int_4.plain = FunctionType(changed.__code__, {"__name__": plain.__module__})
-        assert compiling.fingerprint(ways.read_columns.plain) != before
-    finally:
-        int_4.plain = plain
+    monkeypatch.setattr(ways, "int_4", lambda data, offset, is_unsigned: 0)
+    assert compiling.fingerprint(ways.read_columns.plain) != before
+    monkeypatch.undo()
     assert compiling.fingerprint(ways.read_columns.plain) == before

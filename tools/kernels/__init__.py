@@ -1,8 +1,7 @@
 """The build of the kernels' machine code: Numba compiles them, a C compiler links them.
 
 ==============  ==================================================================
-signatures      the argument types that each kernel is compiled for
-annotations     the same by the annotations of a kernel
+annotations     the kernels of the package, and the types of their arguments
 translate       compiles one kernel, for its argument types, to an object file
 worker          a process that compiles kernels
 targets         the systems and processors that libraries are built for

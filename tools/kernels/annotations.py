@@ -1,18 +1,40 @@
-"""The argument types of a kernel, by its annotations."""
+"""The kernels of the package, and the types of their arguments, by their annotations."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from binlog_grammar import walks
 
+import binlog_kaitai
+from binlog_kaitai.core.grammar import walk_over
 from binlog_kaitai.kernels.arrays import WRITTEN
-from binlog_kaitai.kernels.compile import Kernel
+from binlog_kaitai.kernels.compile import Kernel, name_of
+
+#: A line of each module with kernels.
+_MARK = "\n@kernel\n"
 
 #: `Any` is a number of any kind in Python, and in machine code an int64.
 _NUMBERS: dict[Any, str] = {int: "i8", Any: "i8", bool: "b1", float: "f8", np.uint64: "u8"}
+
+
+def signatures() -> dict[str, str]:
+    """The types of the arguments of each kernel, by its name."""
+    package = Path(binlog_kaitai.__file__).parent
+    files = [path.relative_to(package.parent) for path in package.rglob("*.py") if _MARK in path.read_text()]
+    modules = [importlib.import_module(".".join(path.with_suffix("").parts)) for path in sorted(files)]
+    kernels = [
+        value.plain
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Kernel) and value.plain.__module__ == module.__name__
+    ]
+    kernels += [walk_over(name)[0] for name in walks.SLOTS]
+    return {name_of(function): signature_of(function) for function in kernels}
 
 
 def find_kernel(name: str) -> Callable[..., Any]:

@@ -21,9 +21,8 @@ from typing import NamedTuple
 
 from binlog_kaitai.kernels.compile import called_by, fingerprint
 from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, KernelRow
-from tools.kernels.annotations import find_kernel
+from tools.kernels.annotations import find_kernel, signatures
 from tools.kernels.linking import LinkError, compiler, link
-from tools.kernels.signatures import SIGNATURES
 from tools.kernels.targets import TARGETS, own_level, this_machine
 
 ROOT = Path(__file__).parents[2]
@@ -125,7 +124,7 @@ def build_here(*, is_checked: bool = False) -> None:
     """
     output, reason = Path(CHECKED if is_checked else LIBRARY), Path(REASON)
     try:
-        build(output, SIGNATURES, levels=[own_level()], is_checked=is_checked)
+        build(output, signatures(), levels=[own_level()], is_checked=is_checked)
     except BuildError as error:
         output.unlink(missing_ok=True)
         reason.write_text(f"{error}\n")
