@@ -29,6 +29,7 @@ from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
 from binlog_kaitai.lake.write import (
+    Written,
     effects_of,
     facts_of,
     lacking_columns,
@@ -310,46 +311,40 @@ def lineage_of(options: ReadOptions) -> Lineage:
     pages = RowsPages(
         logs, chosen, ddl=options.ddl, every_block=True, origins=[STATEMENT], verify_checksums=False
     )
-    by_log: dict[str, dict[tuple[object, ...], Entry]] = {}
-    effects: dict[str, list[Entry]] = {}
+    found: dict[str, Written] = {}
     definitions = Definitions()
     if options.ddl is not None:
         definitions.load(options.ddl)
-    watch, statements = _Watch(definitions), list[int]()
-    cascades = Cascades(definitions.copy(), statements)
+    watch, cascades = _Watch(definitions), Cascades(definitions.copy(), [])
     try:
         for page in pages:
             file = page.block.file
-            log = log_number(file)
-            if file not in by_log:
-                watch = _Watch(definitions)
-                by_log[file], effects[file] = {}, []
+            if file not in found:
+                watch, found[file] = _Watch(definitions), Written()
+            effects = found[file].effects
             for effect in NO_RULES.effects_in_lake(watch.effects(page), options.zero_dates):
                 if effect.kind == EffectKind.REDEFINED:
                     if all(not column.value.is_valid for column in unpacked(effect.values)):
                         continue  # Spark converts columns of other types
                     effect = replace(effect, kind=EffectKind.CONVERTED)
-                effects[file].append(Entry.of(effect, 0, log))
-            changed = (*statements_in_payloads(page), *cascades.of(page))
-            effects[file] += (Entry.of(effect, 0, log) for effect in changed)
+                effects.append(effect)
+            effects += (*statements_in_payloads(page), *cascades.of(page))
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
-                    for fact in facts_of(table, page.position(event)):
-                        known = table.key, fact.kind, fact.reason, fact.key
-                        by_log[file].setdefault(known, Entry.of(fact, 0, log))
+                    found[file].note(facts_of(table, page.position(event)))
             for last, own_table, program in programs_of(page):
-                for fact in effects_of(page, last, own_table, program):
-                    meant = own_table.key, fact.kind, fact.columns, fact.reason, len(statements)
-                    by_log[file][meant] = Entry.of(fact, 0, log)
+                effects += effects_of(page, last, own_table, program)
                 lacking = (own_table.schema.columns[index] for index in lacking_columns(own_table, program))
                 if not options.lists_absent and any(not column.is_generated for column in lacking):
-                    fact = unclear(page.position(last), *own_table.key, _NEEDS_ABSENT)
-                    by_log[file][own_table.key, _NEEDS_ABSENT] = Entry.of(fact, 0, log)
+                    effects.append(unclear(page.position(last), *own_table.key, _NEEDS_ABSENT))
     except DamagedError:
         pass  # the reader of the rows raises the error
-    logs_entries = ((*by_log[file].values(), *effects[file]) for file in by_log)
-    return Lineage(entry for entries in logs_entries for entry in sorted(entries, key=attrgetter("position")))
+    return Lineage(
+        Entry.of(effect, 0, log_number(file))
+        for file, written in found.items()
+        for effect in sorted((*written.facts, *written.effects), key=attrgetter("position"))
+    )
 
 
 def _is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
