@@ -312,9 +312,6 @@ class ChangeStatements(Form):
         self._columns = [column for column in self._inserted if column.name not in self._hidden]
         primary_key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in primary_key]
-        #: A server compresses by its own settings. One that sets an equal document has also changed another
-        #: column, which the table may no longer have.
-        self._maybe_same = COMPRESSED if fitted is None else COMPRESSED | {Kind.JSON}
         self._is_plain = all(map(is_plain, self._names))
         self.style: SqlStyle = SqlStyle.of(server, is_quoted=not self._is_plain)
         #: The names of columns that an UPDATE holds.
@@ -420,7 +417,8 @@ class ChangeStatements(Form):
             name = self.style.part(self._name_of(column))
             held = name if name in holds else b""
             holds.discard(name)
-            kind = MAYBE_SAME if column.kind in self._maybe_same else ASSIGNED
+            # A server compresses by its own settings, whatever bytes the log has.
+            kind = MAYBE_SAME if column.kind in COMPRESSED else ASSIGNED
             line.value(column.index, is_second=wanted.is_second, kind=kind, lead=b", %s=" % name, held=held)
         name = self.style.part(self._name_of(present[0]))
         line.otherwise(b"%s=%s" % (name, name))
