@@ -542,37 +542,48 @@ def _after(contents: Contents, changes: Contents, key: Sequence[str], fields: pa
     `fields`: the columns by which they are counted.
     Raises `UsageError`: a key is null, earlier rows have equal keys, or `_counted` raises it.
     """
-
-    def read(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
-        return chain(contents(columns), changes(columns))
-
     if not key:
-        counted = pa.Table.from_batches(_counted(read(fields.append(_PLACE[1])), fields), fields)
-
-        def rows(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
-            # As if inserted before all other changes: no sequence begins with a space.
-            sequences = pa.array([f" {number}" for number in range(counted.num_rows)], pa.string())
-            place = {SEQUENCE: sequences, CHANGE_TYPE: pa.repeat("insert", counted.num_rows)}
-            whole = pa.table({**dict(zip(fields.names, counted.columns, strict=True)), **place})
-            return iter(whole.select(columns.names).to_batches())
-
-        return rows
-
+        counted = fields.append(_PLACE[1])
+        rows = _counted(chain(contents(counted), changes(counted)), fields)
+        return _CountedRows(pa.Table.from_batches(rows, fields))
     own = pa.schema([*(fields.field(name) for name in key), *_PLACE])
     earlier = pa.Table.from_batches(contents(own), own)
     if earlier.num_rows > earlier.group_by(list(key)).aggregate([]).num_rows:
         raise UsageError(_EQUAL_KEYS)
     last = _last_images(chain(earlier.to_batches(), changes(own)), own, key)
-    there = last.filter(_adds(last))[SEQUENCE].combine_chunks()
+    return _LastRows(contents, changes, last.filter(_adds(last))[SEQUENCE].combine_chunks())
 
-    def images(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+
+@dataclass(frozen=True)
+class _CountedRows:
+    """`Contents` of a table without a key, as if inserted before all other changes."""
+
+    rows: pa.Table
+
+    def __call__(self, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+        # No other sequence begins with a space.
+        sequences = pa.array([f" {number}" for number in range(self.rows.num_rows)], pa.string())
+        whole = self.rows.append_column(SEQUENCE, sequences)
+        whole = whole.append_column(CHANGE_TYPE, pa.repeat("insert", self.rows.num_rows))
+        return iter(whole.select(columns.names).to_batches())
+
+
+@dataclass(frozen=True)
+class _LastRows:
+    """`Contents` of a table with a key: those of earlier contents and changes that have these sequences."""
+
+    earlier: Contents
+    changes: Contents
+    sequences: pa.Array
+
+    def __call__(self, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
         wide = columns if SEQUENCE in columns.names else columns.append(_PLACE[0])
-        batches = read(wide)  # opens tables, which must not happen while deltalake iterates
+        # These open tables, which must not happen while deltalake iterates.
+        batches = chain(self.earlier(wide), self.changes(wide))
         return (
-            batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(columns.names) for batch in batches
+            batch.filter(pc.is_in(batch.column(SEQUENCE), self.sequences)).select(columns.names)
+            for batch in batches
         )
-
-    return images
 
 
 def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Sequence[str]) -> pa.Table:

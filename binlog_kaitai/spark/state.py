@@ -311,7 +311,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
     pages = RowsPages(
         logs, chosen, ddl=options.ddl, every_block=True, origins=[STATEMENT], verify_checksums=False
     )
-    found: dict[str, Written] = {}
+    by_log: dict[str, Written] = {}
     definitions = Definitions()
     if options.ddl is not None:
         definitions.load(options.ddl)
@@ -319,9 +319,9 @@ def lineage_of(options: ReadOptions) -> Lineage:
     try:
         for page in pages:
             file = page.block.file
-            if file not in found:
-                watch, found[file] = _Watch(definitions), Written()
-            effects = found[file].effects
+            if file not in by_log:
+                watch, by_log[file] = _Watch(definitions), Written()
+            effects = by_log[file].effects
             for effect in NO_RULES.effects_in_lake(watch.effects(page), options.zero_dates):
                 if effect.kind == EffectKind.REDEFINED:
                     if all(not column.value.is_valid for column in unpacked(effect.values)):
@@ -332,7 +332,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
-                    found[file].note(facts_of(table, page.position(event)))
+                    by_log[file].note(facts_of(table, page.position(event)))
             for last, own_table, program in programs_of(page):
                 effects += effects_of(page, last, own_table, program)
                 lacking = (own_table.schema.columns[index] for index in lacking_columns(own_table, program))
@@ -342,7 +342,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
         pass  # the reader of the rows raises the error
     return Lineage(
         Entry.of(effect, 0, log_number(file))
-        for file, written in found.items()
+        for file, written in by_log.items()
         for effect in sorted((*written.facts, *written.effects), key=attrgetter("position"))
     )
 
