@@ -8,7 +8,9 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from zlib import crc32
 
@@ -37,6 +39,9 @@ _FOLDERS = {
 
 #: Tests of no more logs than this read them all.
 _FEW = 8
+
+#: A folder in memory, and how many bytes of it tests may need.
+_MEMORY, _ROOM = "/dev/shm", 8 << 30
 
 
 class SharedStarts(LoadScopeScheduling):
@@ -99,10 +104,20 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--whole-corpus"):
         extent.cover_everything()
     settings.load_profile("whole" if extent.covers_everything() else "sample")
+    _use_memory()
     if not hasattr(config, "workerinput"):
         build_here()
         if (path := config.getoption("--passed")) is not None and not extent.covers_everything():
             config.pluginmanager.register(Passed(path))
+
+
+def _use_memory() -> None:
+    """Put temporary folders in memory if there is room: lakes and servers wait for a disk at each commit."""
+    with suppress(OSError):
+        facts = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        available = int(facts["MemAvailable"].removesuffix("kB")) << 10
+        if min(available, shutil.disk_usage(_MEMORY).free) >= _ROOM:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

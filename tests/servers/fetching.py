@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 import os
 import random
 import signal
@@ -20,23 +18,11 @@ from typing import Any
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import header_length, header_offset, read_header
-from binlog_kaitai.sources.disk import try_lock
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
 from tools.servers.catalog import cache
 
 USER, PASSWORD = "archivist", "se'cret ñ"
-
-
-@functools.cache
-def label() -> str:
-    """A number that no other process on this machine has: two that used one server would reset its logs."""
-    folder = cache() / "run"
-    folder.mkdir(parents=True, exist_ok=True)
-    # Nothing releases the lock before this process ends.
-    return next(
-        str(number) for number in itertools.count() if try_lock(folder / f"tests{number}.lock") is not None
-    )
 
 
 def roll_back_prepared(server: Server) -> None:

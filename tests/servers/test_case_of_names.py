@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from binlog_kaitai.lines.row_texts import write_rows
-from tests.servers.fetching import label
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
@@ -25,9 +25,9 @@ INSERT INTO TODO VALUES (4, 5)
 FLUSH LOGS"""
 
 
-def test_columns_have_their_names() -> None:
-    server = Server("mariadb-10.11", f"folded{label()}")
-    server.start("--lower-case-table-names=1", fresh=True)
+def test_columns_have_their_names(tmp_path: Path) -> None:
+    server = Server("mariadb-10.11", folder=tmp_path)
+    server.start("--lower-case-table-names=1")
     try:
         connection = server.connect()
         cursor = connection.cursor()

@@ -16,7 +16,6 @@ from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import cases
 from tests.earlier_logs import files_before
 from tests.extent import sample
-from tests.servers.fetching import label
 from tests.sources.test_commands import COMMANDS, run, without_headers
 from tools.corpus.case import CaseWriter
 from tools.corpus.recorder import Recorder
@@ -77,8 +76,8 @@ def recorded(
 ) -> Iterator[list[Path]]:
     """A folder for each scenario."""
     name = request.param
-    server = _EncryptingServer(name, f"encrypting{label()}")
-    server.start(fresh=True)
+    server = _EncryptingServer(name, folder=tmp_path_factory.mktemp("server"))
+    server.start()
     try:
         server.stop()
         server.encryption = tuple(encryption_options(server))

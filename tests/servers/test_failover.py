@@ -21,7 +21,6 @@ from tests.servers.fetching import (
     environment,
     following,
     kill,
-    label,
     logs_in,
     prepare,
     replicate,
@@ -74,7 +73,7 @@ def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer,
     prepare(source)
     if name.startswith("mariadb"):
         source.execute("SET GLOBAL gtid_slave_pos = ''")
-    with Server(name, f"replica{label()}") as replica:
+    with Server(name, folder=tmp_path / "replica") as replica:
         empty_replica(replica)
         # Their ports change with each start.
         ports = [Proxy(lambda: source.port).port, Proxy(lambda: replica.port).port]

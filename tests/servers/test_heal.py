@@ -34,7 +34,7 @@ from tests.lake.lakes import kill as kill_session
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
 from tests.servers.conftest import StartServer
-from tests.servers.fetching import kill, label, prepare, replicate, wait_for, wait_until_replicated
+from tests.servers.fetching import kill, prepare, replicate, wait_for, wait_until_replicated
 from tests.servers.test_failover import empty_replica
 from tests.servers.test_snapshot import empty, url
 from tests.servers.test_state import shown
@@ -395,7 +395,7 @@ def test_a_statement_at_the_position_of_a_snapshot(tmp_path: Path) -> None:
         "ALTER TABLE w.t CHANGE v x INT",
         "ALTER TABLE w.t ADD x INT DEFAULT 5",
     )
-    server = Server("mysql-5.6", f"nogtids{label()}")
+    server = Server("mysql-5.6", folder=tmp_path / "server")
     server.start("--gtid-mode=OFF", "--enforce-gtid-consistency=OFF")
     try:
         for number, statement in enumerate(statements):
@@ -570,7 +570,7 @@ def test_an_errant_transaction_of_the_new_server(
     empty(source)
     prepare(source)
     source.execute("CREATE DATABASE w")
-    with Server(name, f"replica{label()}") as replica:
+    with Server(name, folder=tmp_path / "replica") as replica:
         empty_replica(replica)
         empty(replica)
         run = Run(source, tmp_path)

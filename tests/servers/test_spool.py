@@ -24,7 +24,6 @@ from tests.servers.fetching import (
     Writing,
     environment,
     kill,
-    label,
     logs_in,
     prepare,
     replicate,
@@ -166,7 +165,7 @@ def test_a_query_goes_on_at_a_replica(start_server: StartServer, tmp_path: Path)
     source = start_server("mysql-9.7")
     prepare(source)
     _write_logs(source, 3)
-    with Server("mysql-9.7", f"replica{label()}") as replica:
+    with Server("mysql-9.7", folder=tmp_path / "replica") as replica:
         replica.restart("--server-id=98", "--skip-replica-start")
         replica.execute("RESET REPLICA ALL")
         prepare(replica)

@@ -42,11 +42,14 @@ class ServerEndedError(ServerError):
 
 
 class Server:
-    """A running (or stopped) server. `label` distinguishes data directories of the same server."""
+    """A running (or stopped) server.
 
-    def __init__(self, name: str, label: str = "") -> None:
+    `label` distinguishes data directories of the same server; `folder` is one for it alone.
+    """
+
+    def __init__(self, name: str, label: str = "", folder: Path | None = None) -> None:
         self.spec = find(name)
-        self.folder = cache() / "run" / (f"{name}-{label}" if label else name)
+        self.folder = folder or cache() / "run" / (f"{name}-{label}" if label else name)
         self.data = self.folder / "data"
         self.error_log = self.folder / "error.log"
         self._process: subprocess.Popen[bytes] | None = None
