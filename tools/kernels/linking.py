@@ -35,7 +35,7 @@ def link(
     LinkError
     """
     text = "".join("\t".join(row) + "\n" for row in table)
-    source, draft = (folder / f"library.{os.getpid()}.{ending}" for ending in ("c", "so"))
+    source, draft = folder / f"library.{os.getpid()}.c", output.with_name(f"{output.name}.{os.getpid()}")
     source.write_text(f"const char binlog_kaitai_kernels[] = {json.dumps(text)};\n{_SOURCE.read_text()}")
     command = [*compiler(machine), "-shared", "-fPIC", "-O2", "-s", "-o", str(draft)]
     command.append(f"-DLEVELS={len(TARGETS[machine].levels)}")
