@@ -60,8 +60,8 @@ Report = Callable[[str, dict[str, object]], None]
 #: Attempts to store a log once nothing else is left to do; until then there is no limit.
 _TRIES = 8
 
-#: What is to be done with a log, in the order of urgency; and when there is nothing more to do.
-_STOP, _COMPRESS, _STORE, _END = range(4)
+#: What is to be done with a log, in the order of urgency; and that no more comes, once all are compressed.
+_STOP, _COMPRESS, _CLOSE, _STORE, _END = range(5)
 
 #: Seconds between two reports at the end, and those that an upload has to stop.
 _SECONDS, _STOP_SECONDS = 0.5, 10.0
@@ -165,8 +165,8 @@ class ClosedLogs:
 
         Raises `SourceError`: as :meth:`tend`; or the store cannot be reached after several attempts.
         """
-        self._is_closing = True
-        self._jobs.put((_END, 0, "", False))
+        for stage in (_CLOSE, _END):
+            self._jobs.put((stage, 0, "", False))
         while self._thread.is_alive():
             self._thread.join(_SECONDS)
             self._check()
@@ -213,7 +213,9 @@ class ClosedLogs:
         while (job := self._jobs.get())[0] not in (_STOP, _END) and not self._stop.is_set():
             stage, number, log, is_to_store = job
             pause = None
-            if stage == _STORE:
+            if stage == _CLOSE:
+                self._is_closing = True
+            elif stage == _STORE:
                 pause = self._put(log, attempt)
                 attempt = 1 if pause is None else attempt + 1
             elif self._compresses and (self._folder / log).exists():

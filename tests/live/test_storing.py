@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -234,6 +235,36 @@ def test_a_store_that_fails_does_not_hold_compression_up(
     failing.left = 0
     FakeFetch(source, folder, store=url(there), compresses=True).run()
     assert set(logs(there)) == compressed
+
+
+def test_the_last_attempt_to_store_waits_for_compression(
+    source: Source, tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Logs rotate, and the archive ends, while a store that fails is asked for the first one."""
+    asked, is_ending = threading.Event(), threading.Event()
+    add, finish = closed_logs.ClosedLogs.add, closed_logs.ClosedLogs.finish
+
+    def add_and_wait(logs: closed_logs.ClosedLogs, archive: Any) -> None:
+        add(logs, archive)
+        assert not logs._seen or asked.wait(10)
+
+    def finish_meanwhile(logs: closed_logs.ClosedLogs, archive: Any) -> None:
+        threading.Timer(0.2, is_ending.set).start()
+        finish(logs, archive)
+
+    def fail(store: object, log: str) -> str:
+        asked.set()
+        assert is_ending.wait(10)
+        raise OSError("down")
+
+    monkeypatch.setattr(closed_logs, "_TRIES", 1)
+    monkeypatch.setattr(closed_logs._LogStore, "put", fail)
+    monkeypatch.setattr(closed_logs.ClosedLogs, "add", add_and_wait)
+    monkeypatch.setattr(closed_logs.ClosedLogs, "finish", finish_meanwhile)
+    with pytest.raises(SourceError, match="down; 4 logs, from"):
+        FakeFetch(source, tmp_path / "a", store=url(there), compresses=True).run()
+    *closed, newest = sorted(source.logs)
+    assert set(logs(tmp_path / "a")) == {*(f"{name}.zst" for name in closed), newest}
 
 
 def test_a_new_store_has_to_be_there(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

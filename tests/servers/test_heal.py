@@ -566,14 +566,14 @@ def test_an_errant_transaction_of_the_new_server(
     name: str, start_server: StartServer, tmp_path: Path
 ) -> None:
     """A replica has executed its own UPDATE, and then that of its source, which a lake read before."""
-    source = start_server(name)
+    source, lake = start_server(name), tmp_path / "lake"
     empty(source)
     prepare(source)
     source.execute("CREATE DATABASE w")
     with Server(name, folder=tmp_path / "replica") as replica:
         empty_replica(replica)
         empty(replica)
-        run = Run(source, tmp_path)
+        run = Run(source, lake)
         run.address = url(source).replace("/?", f",127.0.0.1:{replica.port}/?")
         replicate(source, replica)
         for table in ("t", "u"):
@@ -594,10 +594,10 @@ def test_an_errant_transaction_of_the_new_server(
             refused = run(1 << 20)
             assert refused.keys() == {"w.t"}
             assert "another server has executed" in refused["w.t"]
-            check(replica, tmp_path, "w.t")
+            check(replica, lake, "w.t")
             run.address = url(replica)
             assert run(1 << 20, heals=True) == {}
-            check(replica, tmp_path)
+            check(replica, lake)
         finally:
             source.start()
 
