@@ -41,7 +41,7 @@ _FOLDERS = {
 _FEW = 8
 
 #: A folder in memory, and how many bytes of it tests may need.
-_MEMORY, _ROOM = "/dev/shm", 8 << 30
+_MEMORY, _ROOM = "/dev/shm", 12 << 30
 
 
 class SharedStarts(LoadScopeScheduling):
