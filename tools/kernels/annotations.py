@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
-from binlog_grammar import walks
 
 import binlog_kaitai
-from binlog_kaitai.core.grammar import walk_over
 from binlog_kaitai.kernels.arrays import WRITTEN
 from binlog_kaitai.kernels.compile import Kernel, name_of
 
@@ -24,6 +22,8 @@ _NUMBERS: dict[Any, str] = {int: "i8", Any: "i8", bool: "b1", float: "f8", np.ui
 
 def signatures() -> dict[str, str]:
     """The types of the arguments of each kernel, by its name."""
+    from binlog_grammar import walks  # not known yet where a worker imports this module
+
     package = Path(binlog_kaitai.__file__).parent
     files = [path.relative_to(package.parent) for path in package.rglob("*.py") if _MARK in path.read_text()]
     modules = [importlib.import_module(".".join(path.with_suffix("").parts)) for path in sorted(files)]
@@ -33,7 +33,7 @@ def signatures() -> dict[str, str]:
         for value in vars(module).values()
         if isinstance(value, Kernel) and value.plain.__module__ == module.__name__
     ]
-    kernels += [walk_over(name)[0] for name in walks.SLOTS]
+    kernels += [getattr(walks, name) for name in walks.SLOTS]
     return {name_of(function): signature_of(function) for function in kernels}
 
 
