@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -113,10 +112,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _use_memory() -> None:
     """Put temporary folders in memory if there is room: lakes and servers wait for a disk at each commit."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):
         facts = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        available = int(facts["MemAvailable"].removesuffix("kB")) << 10
-        if min(available, shutil.disk_usage(_MEMORY).free) >= _ROOM:
+        available, folder = int(facts["MemAvailable"].removesuffix("kB")) << 10, os.statvfs(_MEMORY)
+        is_large = min(available, folder.f_bavail * folder.f_frsize) >= _ROOM
+        if is_large and not folder.f_flag & os.ST_NOEXEC:  # tests run programs there
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
 
 
