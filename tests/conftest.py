@@ -103,8 +103,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--whole-corpus"):
         extent.cover_everything()
     settings.load_profile("whole" if extent.covers_everything() else "sample")
-    _use_memory()
     if not hasattr(config, "workerinput"):
+        _use_memory()
         build_here()
         if (path := config.getoption("--passed")) is not None and not extent.covers_everything():
             config.pluginmanager.register(Passed(path))

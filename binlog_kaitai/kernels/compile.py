@@ -119,11 +119,12 @@ def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     name, file = name_of(function), os.path.basename(path)
     row = loaded.rows.get(name)
     if row is None:
-        _complain(f"{file} has no kernel {name}", "run `make kernels`")
+        problem = f"{file} has no kernel {name}"
     elif row.fingerprint and row.fingerprint != fingerprint(function):
-        _complain(f"{name} has changed since {file} was built", "run `make kernels`")
+        problem = f"{name} has changed since {file} was built"
     else:
         return cast("Callable[..., _Result]", loaded.kernel(name))
+    _complain(problem, "run `make kernels`")
     return None
 
 

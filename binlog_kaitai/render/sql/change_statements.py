@@ -345,7 +345,7 @@ class ChangeStatements(Form):
         return self._insertion(after) if before is None and after is not None and self._is_plain else b""
 
     def _write(self, line: Line, images: ImagePair) -> None:
-        if invalid := [name for name in self._names if not self._is_plain and not is_utf8(name)]:
+        if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         opening, end, last = (
             (b"", _END, b"") if self._is_plain else (ASSIGN + b"'", b"'" + RUN_ASSIGNED, DEALLOCATE)
